@@ -1,4 +1,4 @@
-"""One turn of a debate: what each act is, what its agent sees, and what is recorded.
+"""One turn of a debate: the acts, the prompt of each, and the event that records its outcome.
 
 Importing the package declares all acts (`core.acts.act.ACTS`).
 """
@@ -6,6 +6,7 @@ Importing the package declares all acts (`core.acts.act.ACTS`).
 # pyright: reportUnusedImport=false
 
 from core.acts import (  # noqa: F401 - each declares its acts
+    audit,
     ballot,
     cast,
     compare,

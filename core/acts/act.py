@@ -1,7 +1,7 @@
-"""What an act is, and the registry of all: each is declared once, in its own module (pure).
+"""The properties of an act, and the registry of acts; each module declares its own (pure).
 
-A new act: its name in `core.debate.turn.Act`, a module that declares it, its task beside that
-(`<act>.md.j2`), and the module's line in `core/acts/__init__.py`.
+To add an act: its name in `core.debate.turn.Act`, a module that declares it, its task in the same
+folder (`<act>.md.j2`), and the module's line in `core/acts/__init__.py`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -14,10 +14,10 @@ from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.request import Effort, Part
 
-#: Takes a turn: what asks models (`core.llm.call.ModelCalls`), the debate, the turn. Raises
-#: `CallFailed` where no model could be asked, a cap forbids it, or no reply can be read.
+#: Takes a turn. Arguments: `core.llm.call.ModelCalls`, the debate, the turn. Raises `CallFailed` if
+#: no model could be asked, a cap forbids it, or no reply can be read.
 Performer = Callable[[Any, Debate, Turn], Awaitable[Event]]
-#: Parts of a prompt, for a turn of a debate.
+#: Returns parts of a prompt for a turn of a debate.
 Parts = Callable[[Debate, Turn], Sequence[Part]]
 
 
@@ -27,42 +27,42 @@ def always(_debate: Debate) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class ActSpec:
-    #: A speech ends in text that becomes a contribution.
+    #: Whether the reply is a text that becomes a contribution.
     is_speech: bool = False
-    #: Longest text asked for, in words; 0: the length is not a matter of words.
+    #: Longest text asked for, in words; 0: no limit in words.
     words: int = 0
-    #: Cap on a reply in tokens, hidden reasoning not counted.
+    #: Limit of a reply in tokens, without hidden reasoning.
     max_tokens: int = 2048
-    #: Positions are worth thinking about; the rest is answered fast and cheaply.
+    #: How hard the model thinks: more for positions, less for quick and cheap acts.
     effort: Effort = Effort.MEDIUM
-    #: Whether a model is asked, with a prompt of its own.
+    #: Whether the act has a prompt of its own and asks a model.
     asks_model: bool = True
-    #: Whether people read in the thread what comes of it, or that it failed.
+    #: Whether its outcome or failure is posted in the thread.
     is_posted: bool = True
-    #: Whether the agent is shown what was said in earlier rounds.
+    #: Whether the prompt includes contributions of earlier rounds.
     sees_history: bool = False
-    #: Whether `Turn.target` holds a number, not whom the turn is about.
+    #: Whether `Turn.target` is a number instead of an agent's id.
     is_numbered: bool = False
-    #: Whether it ends with a line that says how likely the agent holds each option the best.
+    #: Whether the text ends with a line that states the agent's probability for each option.
     states_stance: bool = False
-    #: What its task says besides length and letter, by the template's names.
+    #: Values for the task's template besides length and letter.
     values: Callable[[Debate, Turn], Mapping[str, object]] = lambda _debate, _turn: {}
-    #: What its prompt shows besides what all prompts show; None: what the format shows on the turn.
-    about: Parts | None = None
-    #: Its whole prompt but the task, where it shows less than all prompts do.
-    parts: Parts | None = None
-    #: Whether no other prompt goes on as its does: writing it to a cache costs, and saves nothing.
-    is_alone: Callable[[Debate], bool] = lambda _debate: False
-    #: Tokens it may take besides `max_tokens`, by what a debate asks of it.
+    #: Prompt parts besides those of all prompts; None: those that the format shows on the turn.
+    turn_parts: Parts | None = None
+    #: The whole prompt without the task, for acts that see less than other prompts show.
+    prompt_parts: Parts | None = None
+    #: Whether no later prompt begins with the same text, so that a cache would only cost money.
+    skips_cache: Callable[[Debate], bool] = lambda _debate: False
+    #: Extra tokens besides `max_tokens`, depending on the debate.
     more_tokens: Callable[[Debate], int] = lambda _debate: 0
-    #: None: it is no turn of a debate, or who takes it needs more (reading).
+    #: None for acts outside a debate, and for reading, which needs a source reader.
     perform: Performer | None = None
-    #: Key of its outcome where a debate has only one; empty: the turn's key.
+    #: Key of the outcome if a debate has only one; empty: the turn's key.
     outcome_key: str = ""
 
 
-#: An act whose short answer nobody reads in the thread: it is asked for fast and cheaply.
+#: A quick and cheap act whose short answer is not posted.
 side_act = partial(ActSpec, effort=Effort.LOW, is_posted=False)
 
-#: All acts; complete once the package is imported, which declares them.
+#: All acts. Complete after `core.acts` is imported, because each module declares its own.
 ACTS: dict[Act, ActSpec] = {}

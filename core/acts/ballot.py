@@ -1,6 +1,6 @@
-"""Ballots and their count: voters rank all positions, blind at first and once more at the end.
+"""Ballots and their count: voters rank all positions, first blind and again at the end.
 
-A ballot says too how likely the voter holds each option the best, and what moved it.
+A ballot also states the voter's probability for each option, and what changed its mind.
 """
 
 import re
@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from core.acts.act import ACTS, ActSpec
-from core.acts.context import candidates, option_labels, told_in_short
-from core.acts.replies import NOBODY, figure_in, narrowed, one_of
+from core.acts.context import candidates, option_labels, round_summary_parts
+from core.acts.replies import NOBODY, label_type, narrow_form, number_in
 from core.acts.request_for import ask_model
 from core.debate.contributions import Contribution
 from core.debate.state import Debate
@@ -37,7 +37,7 @@ from core.rules.options import (
 from core.rules.schedule import ballot_turns
 
 _PERCENT = 100
-#: What agents say to one another where nobody's position is criticised by itself.
+#: Speeches that answer other agents, in formats without critiques of single positions.
 _ARGUED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
 
 
@@ -49,11 +49,11 @@ class BallotReply(BaseModel):
 
     reasons: list[str]
     ranking: list[str]
-    #: How likely each option is the best, in percent, in the options' order.
-    probabilities: list[Annotated[float, BeforeValidator(figure_in)]] = []
-    #: Label of what moved the voter, or `NOBODY`.
+    #: Probability that each option is the best, in percent, in the order of the options.
+    probabilities: list[Annotated[float, BeforeValidator(number_in)]] = []
+    #: Label of the text or source that changed the voter's mind, or `NOBODY`.
     moved_by: str = NOBODY
-    #: What convinced the voter, if it has moved.
+    #: The argument that convinced the voter, if it changed its mind.
     why_moved: str = ""
 
 
@@ -61,22 +61,22 @@ class BallotReply(BaseModel):
 def ballot_reply(
     labels: tuple[str, ...], movers: tuple[str, ...], options: tuple[str, ...]
 ) -> type[BallotReply]:
-    label, mover = one_of(labels), one_of((*movers, NOBODY))
+    label, mover = label_type(labels), label_type((*movers, NOBODY))
     types: dict[str, Any] = {"ranking": list[label], "moved_by": mover}
     if options:
-        share = Annotated[float, BeforeValidator(figure_in), WithJsonSchema({"type": "number"})]
+        share = Annotated[float, BeforeValidator(number_in), WithJsonSchema({"type": "number"})]
         about = Field(description=f"for {', '.join(options)}")
         types["probabilities"] = Annotated[list[share], about]
-    return narrowed(BallotReply, **types)
+    return narrow_form(BallotReply, **types)
 
 
 async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | BallotAbstained:
     """Rank all positions under neutral labels; an unreadable reply counts as an abstention.
 
-    A voter may also abstain itself, with a reason.
+    A voter may also declare an abstention, with a reason.
     """
     positions = {label: text.turn.agent for label, text in candidates(debate, turn).items()}
-    # A label names one critique as the cause of a change, else an agent, not its text.
+    # The cause of a change is recorded as the key of a critique or the id of an agent or source.
     movers = {
         label: text.turn.key if text.turn.act is Act.CRITIQUE else text.turn.agent
         for label, text in possible_movers(debate, turn).items()
@@ -100,8 +100,8 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
     reasons = reasons_by_label(reply, list(positions))
     shares = as_shares(dict(zip(options, reply.probabilities, strict=True)))
     probabilities = options_of(debate).probabilities(shares)
-    # What moved the voter counts only if it has moved at all.
-    moved_by, why_moved, before = None, "", held_before(debate, turn)
+    # The cause counts only if the voter's first choice has changed.
+    moved_by, why_moved, before = None, "", blind_choice(debate, turn)
     if before and before != leading(probabilities):
         moved_by, why_moved = movers.get(reply.moved_by), " ".join(reply.why_moved.split())
     return BallotCast(
@@ -123,24 +123,24 @@ def abstains(reply: BallotReply) -> bool:
 
 
 def ballot_fault(reply: BallotReply, labels: Sequence[str], options: Sequence[str] = ()) -> str:
-    """All that is wrong with the ballot, in sentences for the model; empty if it is good."""
+    """All faults of the ballot, in sentences for the model; empty if there are none."""
     if abstains(reply):
         return ""
     faults = list[str]()
     if sorted(reply.ranking) != sorted(labels):
         missing = ", ".join(label for label in labels if label not in reply.ranking)
-        rest = f" {missing} must be ranked too." if missing else ""
+        unranked = f" {missing} must be ranked too." if missing else ""
         faults.append(
             f"The ranking must hold each of {', '.join(labels)} exactly once, best first; "
-            f"it holds {', '.join(reply.ranking) or 'nothing'}.{rest}"
+            f"it holds {', '.join(reply.ranking) or 'nothing'}.{unranked}"
         )
     if len(reply.reasons) != len(labels):
         faults.append(
             f"There must be {len(labels)} reasons, one per label; there are {len(reply.reasons)}."
         )
-    elif none := [label for label, why in reasons_by_label(reply, labels).items() if not why]:
+    elif empty := [label for label, text in reasons_by_label(reply, labels).items() if not text]:
         faults.append(
-            f"There must be a reason for each label; there is none for {', '.join(none)}."
+            f"There must be a reason for each label; there is none for {', '.join(empty)}."
         )
     total = sum(reply.probabilities)
     if len(reply.probabilities) != len(options):
@@ -154,19 +154,19 @@ def ballot_fault(reply: BallotReply, labels: Sequence[str], options: Sequence[st
 
 
 def reasons_by_label(reply: BallotReply, labels: Sequence[str]) -> Mapping[str, str]:
-    """The reasons of a good ballot, each under its label.
+    """The reasons of a valid ballot by label.
 
-    A reason that begins with a label ("p2: …") is that label's, if all do; else the order counts.
+    If every reason begins with a label ("p2: …"), these labels count; otherwise the order does.
     """
-    named = [re.match(r"\W*(\w+)\W*[:–—-]\s*(.*)", reason, re.DOTALL) for reason in reply.reasons]
-    by_label = {match[1].casefold(): match[2].strip() for match in named if match}
+    matches = [re.match(r"\W*(\w+)\W*[:–—-]\s*(.*)", reason, re.DOTALL) for reason in reply.reasons]
+    by_label = {match[1].casefold(): match[2].strip() for match in matches if match}
     if by_label.keys() == {label.casefold() for label in labels}:
         return {label: by_label[label.casefold()] for label in labels}
     return dict(zip(labels, (reason.strip() for reason in reply.reasons), strict=True))
 
 
-def held_before(debate: Debate, turn: Turn) -> str:
-    """Id of the option this voter held best before the debate; empty where that is not known."""
+def blind_choice(debate: Debate, turn: Turn) -> str:
+    """Id of the option that this voter put first before the debate; empty if unknown."""
     blind = debate.ballots.get(Turn(act=Act.BALLOT, round=0, agent=turn.agent).key)
     if not blind or not turn.round:
         return ""
@@ -174,16 +174,17 @@ def held_before(debate: Debate, turn: Turn) -> str:
 
 
 def possible_movers(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
-    """Contributions of others that can have changed a voter's first choice, by label.
+    """Contributions of other agents that can have changed a voter's first choice, by label.
 
-    Where positions are criticised one by one: the critiques of positions for the option that the
-    voter held best at first, c1…cK, of the round in which it first put another one first; the
-    newest ones where it has not done so yet. Else each other agent's last contribution, by letter.
+    In formats with critiques of single positions these are critiques, c1…cK, of the positions for
+    the option that the voter put first before the debate. They are of the round in which the voter
+    first preferred another option, or of the newest round if it never did. In other formats these
+    are each other agent's last contribution, by letter.
     """
-    before = held_before(debate, turn)
+    before = blind_choice(debate, turn)
     if not before:
         return {}
-    others = [
+    contributions = [
         contribution
         for contribution in debate.contributions.values()
         if contribution.turn.agent != turn.agent
@@ -191,39 +192,39 @@ def possible_movers(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
     if Act.CRITIQUE not in format_of(debate).phases:
         newest = {
             debate.setup.letter(contribution.turn.agent): contribution
-            for contribution in others
+            for contribution in contributions
             if contribution.turn.act in _ARGUED
         }
         return dict(sorted(newest.items()))
-    about = [
+    critiques = [
         contribution
-        for contribution in others
+        for contribution in contributions
         if contribution.turn.act is Act.CRITIQUE
         and (
             contribution.turn.target == turn.agent
             or drafted_option(debate, contribution.turn.target or "") == before
         )
     ]
-    # Only what it had read by the round in which it moved can have moved it.
-    stated = (
+    # Critiques after the round in which the voter moved cannot be the cause.
+    first_choices = (
         (contribution.turn.round, leading(stance_in(debate, contribution)))
         for contribution in debate.contributions.values()
         if contribution.turn.agent == turn.agent
     )
-    moved_in = next((at for at, best in stated if best not in {"", before}), 0)
-    number = moved_in or max((critique.turn.round for critique in about), default=0)
-    critiques = (critique for critique in about if critique.turn.round == number)
-    return {f"c{place}": critique for place, critique in enumerate(critiques, start=1)}
+    moved_in = next((number for number, best in first_choices if best not in {"", before}), 0)
+    round_ = moved_in or max((critique.turn.round for critique in critiques), default=0)
+    of_round = (critique for critique in critiques if critique.turn.round == round_)
+    return {f"c{place}": critique for place, critique in enumerate(of_round, start=1)}
 
 
 def mover_labels(debate: Debate) -> tuple[str, ...]:
-    """All labels that what moved a voter can have: the same for every voter, and in both ballots.
+    """All labels that can stand for the cause of a change, the same for all voters and ballots.
 
-    So all ballots have one form: a vendor's cache is another one for each form.
+    So all ballots have one form. Vendors keep a separate cache for each form.
     """
     agents = [agent.id for agent in debate.setup.agents]
     if Act.CRITIQUE in format_of(debate).phases:
-        # Nobody is shown more than all others' critiques of everybody.
+        # A voter is shown at most all critiques by all other agents.
         texts = [f"c{number}" for number in range(1, (len(agents) - 1) ** 2 + 1)]
     else:
         texts = [debate.setup.letter(agent) for agent in agents]
@@ -240,7 +241,7 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
         for label, text in possible_movers(debate, turn).items()
         if text.turn.act is Act.CRITIQUE
     ]
-    history = (*told_in_short(debate, turn), *format_of(debate).shown_parts(debate, turn))
+    history = (*round_summary_parts(debate, turn), *format_of(debate).shown_parts(debate, turn))
     return (*history, *positions, *critiques)
 
 
@@ -256,7 +257,7 @@ def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
         "count": len(slate),
         "labels": ", ".join(slate),
         "options": ", ".join(option_labels(debate)),
-        "before": options_of(debate).name(held_before(debate, turn)),
+        "before": options_of(debate).name(blind_choice(debate, turn)),
         "movers": ", ".join(possible_movers(debate, turn)),
         "letters": ", ".join(letters),
         "sources": ", ".join(source.id for source in debate.evidence),
@@ -271,19 +272,19 @@ def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
 async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
     turns = ballot_turns(debate)
     ballots = [debate.ballots[turn.key] for turn in turns if turn.key in debate.ballots]
-    abstained = [turn.agent for turn in turns if turn.key not in debate.ballots]
+    abstainers = [turn.agent for turn in turns if turn.key not in debate.ballots]
     positions = {a: current_option(debate, a) for a in format_of(debate).positions(debate)}
-    counted = voting.count(
+    result = voting.count(
         positions,
         ballots,
         debate.setup.vote,
-        abstained=abstained,
+        abstained=abstainers,
         options=options_of(debate),
     )
-    return VoteTallied(tally=counted, edition=debate.edition)
+    return VoteTallied(tally=result, edition=debate.edition)
 
 
 ACTS[Act.BALLOT] = ActSpec(
-    max_tokens=1024, effort=Effort.LOW, values=_values, about=_about, perform=vote
+    max_tokens=1024, effort=Effort.LOW, values=_values, turn_parts=_about, perform=vote
 )
 ACTS[Act.TALLY] = ActSpec(asks_model=False, outcome_key="tally", perform=tally)

@@ -1,4 +1,4 @@
-"""The choice of agents for a question: one cheap call; topics where it fails."""
+"""Chooses the agents for a question with one cheap model call; by topics if the call fails."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from core.acts import prompt as render
 from core.acts.act import ACTS, side_act
-from core.acts.replies import narrowed, one_of
+from core.acts.replies import label_type, narrow_form
 from core.acts.request_for import ask_model
 from core.debate.rules import When
 from core.debate.setup import Cast
@@ -39,8 +39,8 @@ class CastingReply(BaseModel):
 
 @cache
 def casting_reply(roles: tuple[str, ...]) -> type[CastingReply]:
-    role = narrowed(CastRoleReply, role=one_of(roles))
-    return narrowed(CastingReply, agents=list[role])
+    role = narrow_form(CastRoleReply, role=label_type(roles))
+    return narrow_form(CastingReply, agents=list[role])
 
 
 async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:
@@ -54,7 +54,7 @@ async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:
         text = f"The agents were chosen by the question's topics: no model could. {error}"
         return AgentsCast(cast=topics.model_copy(update={"lost": error.usage, "warnings": (text,)}))
     suggestions = [casting.CastRole(role.role, role.reason) for role in reply.agents]
-    # A debate that people asked for is held, even on a check of rules.
+    # Rounds that people asked for are held, even if the question only checks rules.
     checks_rules = reply.kind == "check of rules" and setup.when is When.SPLIT
     most = casting.A_CHECK if checks_rules else casting.MOST
     cast_roles = casting.valid_cast(suggestions, roles, most)
@@ -74,7 +74,7 @@ async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:
 
 
 def _about(debate: Debate, _turn: Turn) -> Sequence[Part]:
-    """What the sources are called: most of them are still to be read."""
+    """The titles of the sources, because most of them have not been read yet."""
     titles = [" ".join(reference.title.split()) for reference in debate.setup.references]
     if not titles:
         return ()
@@ -83,11 +83,13 @@ def _about(debate: Debate, _turn: Turn) -> Sequence[Part]:
 
 
 def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
-    who = {role: " ".join(render.persona(role).split()) for role in ROLES}
-    more = debate.setup.casting.roles if debate.setup.casting else ()
-    who |= {role.id: " ".join(role.prompt.split("\n\n")[0].split()) for role in more}
+    descriptions = {role: " ".join(render.persona(role).split()) for role in ROLES}
+    plugin_roles = debate.setup.casting.roles if debate.setup.casting else ()
+    descriptions |= {
+        role.id: " ".join(role.prompt.split("\n\n")[0].split()) for role in plugin_roles
+    }
     return {
-        "roles": who,
+        "roles": descriptions,
         "sceptic": casting.SCEPTIC,
         "fewest": casting.FEWEST,
         "most": casting.MOST,
@@ -97,6 +99,6 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
 ACTS[Act.CASTING] = side_act(
     max_tokens=512,
     values=_values,
-    about=_about,
+    turn_parts=_about,
     perform=choose,
 )

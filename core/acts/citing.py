@@ -1,4 +1,4 @@
-"""Evidence in turns: what agents see of the sources, and the check of what they quote (pure)."""
+"""Evidence in turns: the passages of sources in prompts, and the check of quotes (pure)."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,36 +18,36 @@ from core.request import ModelRequest, Part, PartKind
 from core.rules.formats import review
 
 Q = TypeVar("Q", bound=Quoting)
-#: Headings of a source that its line in the table of contents names.
+#: Most headings of a source in its line of the table of contents.
 _HEADINGS = 12
 _HEADING_CHARS = 60
 _LOOK_UP = re.compile(r"[`*\s]*LOOK UP:[`*]*\s*(?P<words>[^\n]{2,300}?)[`*\s]*", re.IGNORECASE)
-#: What is to be reviewed has so many times the room of evidence for a question.
-_OF_A_SUBJECT = 4
+#: The subject of a review may be this many times as long as the evidence of a question.
+_SUBJECT_FACTOR = 4
 
 
 @once_per_sources
 def source_parts(debate: Debate) -> Sequence[Part]:
-    """The table of contents and the passages that fit the question best, the same for everybody."""
+    """The table of contents and the best passages for the question, the same for all agents."""
     sources = debate.evidence
     if not sources:
         return ()
     by_source, counts = _shown_passages(debate)
     lines = list[str]()
     for source in sources:
-        there, here = counts[source.id], len(by_source[source.id])
+        total, shown = counts[source.id], len(by_source[source.id])
         extent = (
-            "in full below" if there == here else f"{here} of {quantity(there, 'passage')} below"
+            "in full below" if total == shown else f"{shown} of {quantity(total, 'passage')} below"
         )
-        title, by = _in_line(source.reference.title), _in_line(source.reference.by.name)
-        brought = f", brought by {by}" if by else ""
+        title, person = _in_line(source.reference.title), _in_line(source.reference.by.name)
+        origin = f", brought by {person}" if person else ""
         size = quantity(len(source.text), "character")
         lines.append(
-            f"{source.id}: {title} ({source.reference.kind.value}{brought}; {size}, {extent})"
+            f"{source.id}: {title} ({source.reference.kind.value}{origin}; {size}, {extent})"
         )
-        named = [heading[:_HEADING_CHARS] for heading in headings_of(source)[:_HEADINGS]]
-        if named and there > 1:
-            lines.append(f"    It has: {'; '.join(map(_in_line, named))}")
+        headings = [heading[:_HEADING_CHARS] for heading in headings_of(source)[:_HEADINGS]]
+        if headings and total > 1:
+            lines.append(f"    It has: {'; '.join(map(_in_line, headings))}")
     contents = Part(kind=PartKind.SOURCE, label="Sources: what there is", text="\n".join(lines))
     passages = [
         Part(
@@ -62,43 +62,52 @@ def source_parts(debate: Debate) -> Sequence[Part]:
     return (contents, *passages)
 
 
-def struck_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """Quotes of the agent's last text that were not found; for the judge, everybody's quotes."""
-    said = debate.contributions.values()
+def quote_check_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """Quotes of the agent's last text that were not found; for the judge, counts of all quotes."""
+    contributions = debate.contributions.values()
     if turn.act is Act.SYNTHESIS:
         label, lines = "Quotes that were checked", list[str]()
         for agent in debate.setup.agents:
-            own = [it for it in said if it.turn.agent == agent.id and not it.carried_from]
-            if quoted := [citation for contribution in own for citation in contribution.citations]:
-                verified = sum(citation.status is CitationStatus.VERIFIED for citation in quoted)
-                struck = number(len(_struck(quoted)))
+            texts = [
+                contribution
+                for contribution in contributions
+                if contribution.turn.agent == agent.id and not contribution.carried_from
+            ]
+            if citations := [citation for text in texts for citation in text.citations]:
+                count = sum(citation.status is CitationStatus.VERIFIED for citation in citations)
+                failures = number(len(_unverified(citations)))
                 lines.append(
-                    f"{agent.name}: {quantity(verified, 'quote')} verified, {struck} struck out"
+                    f"{agent.name}: {quantity(count, 'quote')} verified, {failures} struck out"
                 )
     else:
         label = "Quotes of your last text that were struck out: they do not stand in the source"
-        own = [text for text in said if text.turn.agent == turn.agent]
-        last = own[-1].citations if own and ACTS[turn.act].is_speech else ()
-        lines = [f'{it.source}: "{it.words}" ({it.fault})' for it in _struck(last)]
+        texts = [text for text in contributions if text.turn.agent == turn.agent]
+        citations = texts[-1].citations if texts and ACTS[turn.act].is_speech else ()
+        lines = [
+            f'{citation.source}: "{citation.words}" ({citation.fault})'
+            for citation in _unverified(citations)
+        ]
     return (Part(kind=PartKind.OTHER, label=label, text="\n".join(lines)),) if lines else ()
 
 
-def is_to_cite(debate: Debate, turn: Turn) -> bool:
+def may_cite(debate: Debate, turn: Turn) -> bool:
     cites = ACTS[turn.act].is_speech or turn.act in {Act.SYNTHESIS, Act.SHADOW}
     return bool(debate.evidence) and cites
 
 
 def may_look_up(debate: Debate, turn: Turn) -> bool:
-    """Whether the turn may ask for more passages: there are some that its prompt does not hold."""
-    return is_to_cite(debate, turn) and ACTS[turn.act].is_speech and bool(left_out(debate))
+    """Whether the turn may ask for passages that its prompt does not include."""
+    return (
+        may_cite(debate, turn) and ACTS[turn.act].is_speech and bool(hidden_passage_counts(debate))
+    )
 
 
-def look_up_in(reply: str) -> str:
+def lookup_query(reply: str) -> str:
     match = _LOOK_UP.fullmatch(reply.strip())
     return match["words"].strip() if match else ""
 
 
-def with_looked_up(debate: Debate, request: ModelRequest, words: str) -> ModelRequest:
+def with_lookup_result(debate: Debate, request: ModelRequest, words: str) -> ModelRequest:
     room, lines = debate.setup.evidence_characters // 4, list[str]()
     visible = {passage for passages in _shown_passages(debate)[0].values() for passage in passages}
     everything = [passage for source in debate.evidence for passage in passages_of(source)]
@@ -117,27 +126,27 @@ def with_looked_up(debate: Debate, request: ModelRequest, words: str) -> ModelRe
     )
 
 
-def left_out(debate: Debate) -> Mapping[str, int]:
+def hidden_passage_counts(debate: Debate) -> Mapping[str, int]:
     by_source, counts = _shown_passages(debate)
     missing = {name: count - len(by_source[name]) for name, count in counts.items()}
     return {name: count for name, count in missing.items() if count}
 
 
 def with_checked_quotes(debate: Debate, contribution: Contribution) -> Contribution:
-    """The contribution with its quotes checked, and those not found struck out.
+    """The contribution with its quotes checked; quotes that are not found are struck out.
 
-    Its answer and points are shown without quotes.
+    Its answer and points are kept without quotes.
     """
     text, citations = check_citations(contribution.text, debate.evidence)
-    struck = len(_struck(citations))
-    warning = f"{quantity(struck, 'quote')} not found in the sources, and struck out."
+    count = len(_unverified(citations))
+    warning = f"{quantity(count, 'quote')} not found in the sources, and struck out."
     return contribution.model_copy(
         update={
             "text": text,
             "answer": without_quotes(contribution.answer),
             "points": tuple(map(without_quotes, contribution.points)),
             "citations": citations,
-            "warnings": (*contribution.warnings, *([warning] if struck else ())),
+            "warnings": (*contribution.warnings, *([warning] if count else ())),
         }
     )
 
@@ -145,27 +154,27 @@ def with_checked_quotes(debate: Debate, contribution: Contribution) -> Contribut
 def with_checked_evidence(debate: Debate, value: Q) -> Q:
     citations: dict[Citation, None] = {}
 
-    def checked(text: str) -> str:
-        text, found = check_citations(text, debate.evidence)
-        citations.update(dict.fromkeys(found))
+    def check(text: str) -> str:
+        text, text_citations = check_citations(text, debate.evidence)
+        citations.update(dict.fromkeys(text_citations))
         return text
 
-    return value.with_texts(checked).model_copy(update={"citations": tuple(citations)})
+    return value.with_texts(check).model_copy(update={"citations": tuple(citations)})
 
 
 def without_quotes(text: str) -> str:
-    return _in_line(render_citations(text, lambda _found, _is_verified: ""))
+    return _in_line(render_citations(text, lambda _citation, _is_verified: ""))
 
 
 @once_per_sources
 def _shown_passages(debate: Debate) -> tuple[Mapping[str, Sequence[Passage]], Mapping[str, int]]:
-    """The passages of each source that a prompt holds, in the source's order; how many it has.
+    """The passages of each source that prompts show, in order, and the number of all passages.
 
-    Chosen by the question and its context only, so that the beginning of every prompt stays the
-    same and can be cached.
+    The choice depends only on the question and its context. So all prompts begin with the same
+    text, which vendors can cache.
     """
     sources, room = debate.evidence, debate.setup.evidence_characters
-    room *= _OF_A_SUBJECT if debate.setup.format == review.NAME else 1
+    room *= _SUBJECT_FACTOR if debate.setup.format == review.NAME else 1
     cut = {source.id: passages_of(source) for source in sources}
     counts = {name: len(passages) for name, passages in cut.items()}
     by_source = {name: list[Passage]() for name in cut}
@@ -173,7 +182,7 @@ def _shown_passages(debate: Debate) -> tuple[Mapping[str, Sequence[Passage]], Ma
         return cut, counts
     query = f"{debate.setup.question}\n{debate.setup.context}"
     everything = [passage for passages in cut.values() for passage in passages]
-    # The first passage of each source introduces it; passages that fit still come before it.
+    # The first passage introduces its source; passages that fit the question have priority.
     first = [passages[0] for passages in cut.values() if passages]
     for passage in dict.fromkeys((*best_first(everything, query), *first)):
         if len(passage.text) <= room:
@@ -185,17 +194,17 @@ def _shown_passages(debate: Debate) -> tuple[Mapping[str, Sequence[Passage]], Ma
 
 
 def _laid_out(passages: Sequence[Passage]) -> str:
-    lines, before = list[str](), 0
+    lines, previous = list[str](), 0
     for passage in passages:
-        if passage.number != before + 1:
+        if passage.number != previous + 1:
             lines.append("[…]\n")
         under = f", {passage.heading}" if passage.heading else ""
         lines.append(f"({passage.place}{under})\n{passage.text}\n")
-        before = passage.number
+        previous = passage.number
     return "\n".join(lines).rstrip()
 
 
-def _struck(citations: Sequence[Citation]) -> Sequence[Citation]:
+def _unverified(citations: Sequence[Citation]) -> Sequence[Citation]:
     return [
         citation
         for citation in citations

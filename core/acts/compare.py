@@ -1,4 +1,4 @@
-"""What is compared: the options of a debate, and whether another round is worth holding.
+"""Merges first answers into options, and decides whether another round is held.
 
 In a panel the facilitator decides after each round: go on, ask people, or vote.
 """
@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from core.acts.act import ACTS, ActSpec, always, side_act
 from core.acts.context import candidates
-from core.acts.replies import first_sentence, label_in, narrowed, one_of
+from core.acts.replies import first_sentence, label_in, label_type, narrow_form
 from core.acts.request_for import ask_model
 from core.debate.contributions import Question
 from core.debate.rules import Ending
@@ -35,7 +35,7 @@ _TWO_AT_LEAST = (
     "A question whether to do something has two options at least: to do it and not to do it, also "
     "where no position stands for one of them."
 )
-#: What a model may call the kind of a question: whether something is to be done is a choice, too.
+#: An answer that models may give for the kind of a question. "Whether to do X" is a choice too.
 _WHETHER = "whether"
 QUESTION_KINDS: Mapping[str, QuestionKind] = {
     QuestionKind.CHOICE.value: QuestionKind.CHOICE,
@@ -56,13 +56,13 @@ class OptionsReply(BaseModel):
 @cache
 def options_reply(labels: tuple[str, ...]) -> type[OptionsReply]:
     stands_for = Annotated[list[int], Field(description=f"for {', '.join(labels)}")]
-    return narrowed(OptionsReply, stands_for=stands_for, kind=one_of(tuple(QUESTION_KINDS)))
+    return narrow_form(OptionsReply, stands_for=stands_for, kind=label_type(tuple(QUESTION_KINDS)))
 
 
 def options_fault(reply: OptionsReply, labels: Sequence[str]) -> str:
-    """All that is wrong with the list, in sentences for the model; empty if it is good."""
+    """All faults of the list, in sentences for the model; empty if there are none."""
     names = [name.strip().casefold() for name in reply.options]
-    # 0 stands for a position that gives no answer.
+    # 0 means that the position gives no answer.
     in_range = not names or all(0 <= number <= len(names) for number in reply.stands_for)
     faults = (
         (not all(names), "Each option needs a name."),
@@ -85,13 +85,13 @@ def options_fault(reply: OptionsReply, labels: Sequence[str]) -> str:
             _TWO_AT_LEAST,
         ),
     )
-    return " ".join(fault for is_there, fault in faults if is_there)
+    return " ".join(fault for is_present, fault in faults if is_present)
 
 
 async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
-    """Merge the drafts' answers into options: by a model, or by rules where it fails.
+    """Merge the first answers into options: by a model, or by rules if the model fails.
 
-    A review chooses between verdicts that are always the same.
+    The options of a review are always the same verdicts.
     """
     if debate.setup.format == review.NAME:
         return OptionsMerged(options=review.options(debate, turn))
@@ -108,7 +108,7 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
     except CallFailed as error:
         positions = {candidate.turn.agent: candidate for candidate in slate.values()}
         drafts = [positions[agent.id] for agent in debate.setup.agents if agent.id in positions]
-        answers = {it.turn.agent: it.answer or first_sentence(it.text) for it in drafts}
+        answers = {draft.turn.agent: draft.answer or first_sentence(draft.text) for draft in drafts}
         items, stances = merge_by_rules(answers)
         return OptionsMerged(
             options=Options(
@@ -120,9 +120,9 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
                 warnings=(f"{_BY_WORDS} {error}",),
             )
         )
-    # No names: no position gives an answer.
+    # The list of names is empty if no position gives an answer.
     names = short_names(reply.options)[:MOST_OPTIONS]
-    items = tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(names, start=1))
+    items = tuple(Option(id=f"o{number}", name=name) for number, name in enumerate(names, start=1))
     stances = {
         candidate.turn.agent: f"o{number}"
         for candidate, number in zip(slate.values(), reply.stands_for, strict=True)
@@ -134,7 +134,7 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
     return OptionsMerged(options=options)
 
 
-async def weigh(_calls: ModelCalls, debate: Debate, turn: Turn) -> GatePassed:
+async def pass_gate(_calls: ModelCalls, debate: Debate, turn: Turn) -> GatePassed:
     comparison = gate.gate_decision(debate, turn)
     assert comparison, f"{turn.key} was taken before it was clear."  # noqa: S101 - see the schedule
     return GatePassed(gate=comparison)
@@ -146,23 +146,23 @@ ACTS[Act.OPTIONS] = side_act(
         "labels": ", ".join(candidates(debate, turn)),
         "most": MOST_OPTIONS,
     },
-    about=lambda debate, turn: [
+    turn_parts=lambda debate, turn: [
         Part(kind=PartKind.CANDIDATE, label=label, text=candidate.text, trim_priority=2)
         for label, candidate in candidates(debate, turn).items()
     ],
-    is_alone=always,
+    skips_cache=always,
     perform=merge,
 )
 
-ACTS[Act.GATE] = ActSpec(asks_model=False, is_posted=False, perform=weigh)
+ACTS[Act.GATE] = ActSpec(asks_model=False, is_posted=False, perform=pass_gate)
 
 
 class FacilitationReply(BaseModel):
     focus: str
     question: str
     assumption: str
-    #: Every step, also where the prompt says that one is not open: a vendor's cache is another one
-    #: for each form.
+    #: Lists every step, even those that the prompt forbids now, because vendors keep a separate
+    #: cache for each form.
     decision: Annotated[
         NextStep,
         BeforeValidator(partial(label_in, labels=_STEPS)),
@@ -170,12 +170,12 @@ class FacilitationReply(BaseModel):
     ]
 
 
-async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDecided:
+async def facilitate(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDecided:
     steps = panel.allowed_steps(debate, turn)
-    weighed = gate.weigh(debate, turn.round) if NextStep.VOTE in steps else None
-    if weighed and weighed.ends_rounds and debate.setup.termination.ending is Ending.CONVERGED:
-        # There is nothing for a facilitator to decide: it costs no call.
-        by_rule = Guidance(turn=turn, next_step=NextStep.VOTE, closing=True, gate=weighed)
+    decision = gate.weigh(debate, turn.round) if NextStep.VOTE in steps else None
+    if decision and decision.ends_rounds and debate.setup.termination.ending is Ending.CONVERGED:
+        # The rule decides, so no call is spent on a facilitator.
+        by_rule = Guidance(turn=turn, next_step=NextStep.VOTE, closing=True, gate=decision)
         return FacilitatorDecided(guidance=by_rule)
     reply, call = await ask_model(calls, debate, turn, FacilitationReply)
     question = Question(text=reply.question.strip(), assumption=reply.assumption.strip())
@@ -203,7 +203,7 @@ ACTS[Act.FACILITATION] = ActSpec(
         "may_vote": NextStep.VOTE in panel.allowed_steps(debate, turn),
         "may_ask": panel.questions_left(debate),
     },
-    # Of several choices each goes on as the one before.
-    is_alone=lambda debate: debate.setup.rounds <= panel.LEAST_ROUNDS,
-    perform=guide,
+    # With one choice no later prompt begins with the same text.
+    skips_cache=lambda debate: debate.setup.rounds <= panel.LEAST_ROUNDS,
+    perform=facilitate,
 )

@@ -1,7 +1,7 @@
-"""What an agent sees on its turn, as labelled parts: shared ones first, its own last (pure).
+"""The labelled parts of an agent's prompt: parts shared by all agents first, its own last (pure).
 
-The question, its context, people's answers and notes are in every prompt. Other agents are never
-named to one another; the judge sees names, because it has to say who dissents.
+Every prompt includes the question, its context, and people's answers and notes. Agents see letters
+instead of each other's names. The judge sees names, because it must say who dissents.
 """
 
 import hashlib
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from core.acts.act import ACTS
-from core.acts.citing import source_parts, struck_parts
+from core.acts.citing import quote_check_parts, source_parts
 from core.debate.contributions import Contribution
 from core.debate.evidence import SourceKind
 from core.debate.state import Debate
@@ -28,54 +28,53 @@ from core.rules.movement import cause_words, mind_changes
 from core.rules.options import options_of, supporters
 from core.rules.playbook import criteria_of, kinds_words, missing_evidence, parts_of
 
-#: Characters of a panel's statement that stand in for it where its round is not summed up.
+#: Characters of each panel statement that prompts show while its round has no summary.
 _STATEMENT_CHARS = 400
-#: A shorter text may stand in a prompt twice.
-_WORTH_SAVING = 300
+#: Shorter texts may be in a prompt twice.
+_LEAST_SHARED = 300
 
 
 def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
-    """Everything the agent is shown on this turn but its task."""
+    """The whole prompt of this turn without the task."""
     act = ACTS[turn.act]
-    if act.parts:
-        return tuple(act.parts(debate, turn))
+    if act.prompt_parts:
+        return tuple(act.prompt_parts(debate, turn))
     history: Sequence[Part] = ()
     if act.sees_history and turn.round:
         history = strategy_of(debate, turn.agent).history(debate, turn)
-    about = (act.about or format_of(debate).shown_parts)(debate, turn)
+    about = (act.turn_parts or format_of(debate).shown_parts)(debate, turn)
     if turn.act is Act.CRITIQUE:
         history, about = _common_to_critiques(history, about)
     chooses = turn.act is Act.BALLOT or act.states_stance
     options = options_part(debate) if chooses else ()
-    history, about = _said_once(history, about)
-    # A provider caches the common beginning of prompts: what others see too comes before what only
-    # this agent has.
+    history, about = _without_repetition(history, about)
+    # Providers cache the common beginning of prompts, so shared parts come first.
     old, new = _shared_count(history), _shared_count(about)
     parts = (
         *_question(debate, to_list=turn.act in format_of(debate).shows),
-        # Blind and final ballots are the same up to here.
+        # Prompts of blind and final ballots are the same up to these parts.
         *(replace(option, ends_shared=turn.act is Act.BALLOT) for option in options),
         *(*history[:old], *about[:new], *history[old:], *about[new:]),
         *_notes(debate),
-        *struck_parts(debate, turn),
+        *quote_check_parts(debate, turn),
     )
-    return without_cache_marks(parts) if act.is_alone(debate) else parts
+    return without_cache_marks(parts) if act.skips_cache(debate) else parts
 
 
-def told_by_people(debate: Debate) -> tuple[Sequence[Part], Sequence[Part]]:
+def question_and_note_parts(debate: Debate) -> tuple[Sequence[Part], Sequence[Part]]:
     return _question(debate), _notes(debate)
 
 
 def candidates(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
     """The positions on a ballot by their labels p1…pN, shuffled for this voter.
 
-    The order depends on the debate, the round and the voter only, so that a repeated call asks the
-    same. Shuffling against position bias: "Large Language Models are not Fair Evaluators"
+    The order depends only on the debate, the round and the voter, so that a repeated call is the
+    same. Shuffling reduces position bias: "Large Language Models are not Fair Evaluators"
     (arXiv:2305.17926).
     """
     form = format_of(debate)
     positions = form.positions(debate, turn.round or None)
-    if not turn.round:  # before all drafts are there somebody has called the vote
+    if not turn.round:  # a person called the vote before all drafts were written
         positions = form.drafts(debate) or positions
     seed = f"{debate.setup.delimiter}/{turn.key}/"
     order = sorted(positions, key=lambda agent: hashlib.sha256((seed + agent).encode()).digest())
@@ -87,20 +86,22 @@ def option_labels(debate: Debate) -> tuple[str, ...]:
 
 
 def note_labels(debate: Debate) -> tuple[str, ...]:
-    """The labels notes go by in prompts: note1, note2; n1 is an option's.
+    """The labels of notes in prompts: note1, note2.
 
-    They stay as they are whatever becomes of other notes: agents quote them.
+    A label never changes, because agents quote it.
     """
     return tuple(f"note{note.number}" for note in debate.notes)
 
 
 def earlier_decision_labels(debate: Debate) -> tuple[str, ...]:
-    """How the earlier decisions that a debate knows are cited: d1, d2."""
-    return tuple(it.id for it in debate.evidence if it.reference.kind is SourceKind.DECISION)
+    """The ids of earlier decisions among the sources: d1, d2."""
+    return tuple(
+        source.id for source in debate.evidence if source.reference.kind is SourceKind.DECISION
+    )
 
 
-def asked_parts(debate: Debate) -> list[Part]:
-    """The question as it was asked, what its kind of debate asks, and the sources."""
+def question_parts(debate: Debate) -> list[Part]:
+    """The question as asked, its context, the playbook, and the sources."""
     parts = [Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question)]
     if debate.setup.context:
         parts.append(Part(kind=PartKind.CONTEXT, label="Context", text=debate.setup.context))
@@ -108,12 +109,12 @@ def asked_parts(debate: Debate) -> list[Part]:
 
 
 def _question(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
-    """What every agent sees first, the same text for all.
+    """The first parts of every prompt, the same text for all agents.
 
-    `to_list` says that the findings of a review are listed further down: they are not repeated.
+    With `to_list` the findings of a review are listed further down and not repeated here.
     """
-    parts = asked_parts(debate)
-    # Questions with answers; the assumption where nobody answered.
+    parts = question_parts(debate)
+    # Questions with people's answers, or with the assumption if nobody answered.
     lines = list[str]()
     for item in (item for card in debate.clarifications.values() for item in card.items):
         answer = debate.answers.get(item.number)
@@ -122,8 +123,8 @@ def _question(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
         lines.append(f"{item.number}. {question}")
         if answer and answer.text:
             lines.append(f"   Answer: {_inset(answer.text)}")
-            others = debate.other_answers(item.number)
-            lines += [f"   Somebody else said: {_inset(other.text)}" for other in others]
+            more_answers = debate.other_answers(item.number)
+            lines += [f"   Somebody else said: {_inset(each.text)}" for each in more_answers]
         elif is_settled_by_text(debate, item):
             lines.append("   Not answered. See the changed text.")
         else:
@@ -135,28 +136,31 @@ def _question(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
     return parts
 
 
-def _said_once(
+def _without_repetition(
     history: Sequence[Part], about: Sequence[Part]
 ) -> tuple[Sequence[Part], Sequence[Part]]:
-    """Both, with each text of the turn's own parts that the history repeats in one place only.
+    """Both lists, with each text that is in both kept in only one of them.
 
-    A shared history stays unchanged, so that it can be cached: the turn's part then points to it.
-    Else the history points to the turn's part.
+    A shared history stays unchanged, so that it can be cached, and the turn's part points to it.
+    Otherwise the history points to the turn's part.
     """
     new_history, new_about, shared = list[Part](), list(about), _shared_count(history)
-    for at, part in enumerate(history):
+    for index, part in enumerate(history):
         text, priority = part.text, part.trim_priority
-        for place, own in enumerate(about):
-            # A shortened text is a prefix of the whole.
-            if len(own.text) < _WORTH_SAVING or own.text.removesuffix(CUT_MARK) not in text:
+        for place, turn_part in enumerate(about):
+            # A shortened text is a prefix of the full text.
+            if (
+                len(turn_part.text) < _LEAST_SHARED
+                or turn_part.text.removesuffix(CUT_MARK) not in text
+            ):
                 continue
-            if at < shared:
-                pointer = excerpt(own.text, part.label)
-                new_about[place] = replace(own, text=pointer, ends_shared=False)
-                # The target must not be shortened before the part that points to it.
-                priority = min(priority, own.trim_priority)
-            elif not own.text.endswith(CUT_MARK):
-                text = text.replace(own.text, f"(Quoted below: {own.label}.)")
+            if index < shared:
+                pointer = excerpt(turn_part.text, part.label)
+                new_about[place] = replace(turn_part, text=pointer, ends_shared=False)
+                # The part that is pointed to must not be shortened before the one that points.
+                priority = min(priority, turn_part.trim_priority)
+            elif not turn_part.text.endswith(CUT_MARK):
+                text = text.replace(turn_part.text, f"(Quoted below: {turn_part.label}.)")
         new_history.append(replace(part, text=text, trim_priority=priority))
     return new_history, new_about
 
@@ -164,7 +168,7 @@ def _said_once(
 def _common_to_critiques(
     history: Sequence[Part], about: Sequence[Part]
 ) -> tuple[Sequence[Part], Sequence[Part]]:
-    """Both; an agent's own history, which all its critiques of a round show, is shared."""
+    """Both lists; the agent's history is marked as shared by all its critiques of a round."""
     is_longer = sum(len(part.text) for part in history) > sum(len(part.text) for part in about)
     if not history or not is_longer or _shared_count(history):
         return history, about
@@ -172,7 +176,9 @@ def _common_to_critiques(
 
 
 def _shared_count(parts: Sequence[Part]) -> int:
-    return max((at for at, part in enumerate(parts, start=1) if part.ends_shared), default=0)
+    return max(
+        (number for number, part in enumerate(parts, start=1) if part.ends_shared), default=0
+    )
 
 
 def without_cache_marks(parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -191,12 +197,12 @@ def _notes(debate: Debate) -> Sequence[Part]:
 
 
 def _inset(text: str) -> str:
-    """The text with its further lines moved in, so that none passes for the next entry."""
+    """The text with all lines but the first indented, so that none looks like the next entry."""
     return "\n    ".join(text.splitlines())
 
 
 def options_part(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:
-    """The options, and with `by_name` (for the judge) the agents that favour each."""
+    """The options; with `by_name` (for the judge) also the agents that favour each."""
     holders = supporters(debate)
     lines = list[str]()
     for item in options_of(debate).items:
@@ -208,25 +214,25 @@ def options_part(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:
     return (Part(kind=PartKind.OPTIONS, label="Options", text="\n".join(lines)),) if lines else ()
 
 
-def told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """Summaries of a panel's rounds before the closing statements, which alone are voted on.
+def round_summary_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """Summaries of a panel's rounds before the closing statements, which are the ones voted on.
 
-    For the judge, who names dissenters, the labels say whose letters they are.
+    For the judge, who names dissenters, the labels explain the agents' letters.
     """
     if debate.setup.format != panel.NAME or not turn.round:
         return ()
     newest = [position.turn.round for position in panel.FORMAT.positions(debate).values()]
     rounds = range(1, max(newest, default=1))
-    whose = "" if turn.act is Act.BALLOT else f" ({letters(debate)})"
+    key = "" if turn.act is Act.BALLOT else f" ({letters(debate)})"
     parts = list[Part]()
     for number in rounds:
-        # Where a round is not summed up yet: how each statement begins.
+        # A round without a summary is shown by the beginning of each statement.
         beginnings = (
             f"[{debate.setup.letter(statement.turn.agent)}'s {statement.turn.act.noun}]\n"
             + first_paragraphs(statement.text, _STATEMENT_CHARS)
             for statement in panel.statements(debate, number)
         )
-        label, ends = f"Round {number} in short{whose}", number == rounds[-1]
+        label, ends = f"Round {number} in short{key}", number == rounds[-1]
         if text := in_short(debate, number) or "\n\n".join(beginnings):
             kind = PartKind.SUMMARY
             parts.append(Part(kind=kind, label=label, text=text, ends_shared=ends, trim_priority=4))
@@ -244,11 +250,14 @@ def playbook_part(debate: Debate) -> Sequence[Part]:
     playbook = debate.setup.playbook
     if playbook is None:
         return ()
-    weighed, fails = "What options are compared by", " An option that fails this is no good."
+    criteria_title, fails = "What options are compared by", " An option that fails this is no good."
     if debate.setup.format == review.NAME:
-        weighed, fails = "What the subject is judged by", " Where it fails this, it is not ready."
+        criteria_title, fails = (
+            "What the subject is judged by",
+            " Where it fails this, it is not ready.",
+        )
     lists = {
-        f"{weighed}, the gravest first:": [
+        f"{criteria_title}, the gravest first:": [
             f"{criterion.name}: {criterion.meaning}" + (fails if criterion.must else "")
             for criterion in playbook.criteria
         ],
@@ -263,7 +272,7 @@ def playbook_part(debate: Debate) -> Sequence[Part]:
     return (Part(kind=PartKind.PLAYBOOK, label="The kind of debate", text=text),)
 
 
-def judges_parts(debate: Debate) -> Sequence[Part]:
+def judge_playbook_parts(debate: Debate) -> Sequence[Part]:
     playbook = debate.setup.playbook
     lists = {
         "What the answer should rest on and no source holds": [
@@ -281,7 +290,7 @@ def judges_parts(debate: Debate) -> Sequence[Part]:
     ]
 
 
-def raised_part(debate: Debate) -> Sequence[Part]:
+def raised_points_part(debate: Debate) -> Sequence[Part]:
     lines = [
         f"{label}: {point.kind.value}, {name_of(debate, point.agent)}: {point.text}"
         for label, point in raised_points(debate).items()

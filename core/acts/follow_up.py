@@ -1,7 +1,7 @@
-"""Answers what people ask about a decided debate, from its record: one call of the judge's model.
+"""Answers questions about a decided debate from its record, with one call of the judge's model.
 
-The record is cut into entries, r1 and so on, as a debate's sources are, so that what the answer
-quotes is checked by the same rules.
+The record is split into entries, r1 and so on, in the form of sources, so that quotes in the answer
+are checked by the same rules.
 """
 
 import asyncio
@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.acts.act import ACTS, ActSpec, side_act
-from core.acts.context import name_of, told_by_people
-from core.acts.judge import judged_case
+from core.acts.context import name_of, question_and_note_parts
+from core.acts.judge import case_parts
 from core.acts.request_for import request_for, terms_for
 from core.debate.agents import EXAMPLE, OFFLINE
 from core.debate.evidence import CitationStatus, Source, SourceKind, SourceReference
@@ -35,11 +35,11 @@ from core.llm.call import ModelCalls
 from core.request import Effort, Part, PartKind
 from core.rules.judging import judge_of
 
-#: Characters of what was said in earlier rounds that a prompt holds: what fits the question best.
+#: Most characters of earlier rounds in a prompt; passages that fit the question best come first.
 _MOST_EARLIER = 12_000
-#: Questions asked before this one that a prompt holds with their answers.
+#: Most earlier questions, with their answers, in a prompt.
 _MOST_BEFORE = 3
-#: Passages of the record that stand in for an answer where no model is asked.
+#: Most passages of the record in an answer without a model.
 _MOST_PASSAGES = 3
 _PASSAGE = 300
 _NO_MODEL = "No model was asked, so nobody can answer in words."
@@ -55,45 +55,47 @@ _STANDING = {
 
 @dataclass(frozen=True)
 class Entry:
-    #: A turn's key, or what else it is.
+    #: A turn's key, `VERDICT_ENTRY` or `DECISION_ENTRY`.
     key: str
     title: str
     text: str
 
 
 async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswered:
-    """Answer one question; where no judge can, with passages of the record and the reason.
+    """Answer one question. If no model can, answer with passages of the record and the reason.
 
-    A failed call is part of the answer; nothing is raised.
+    Raises nothing: a failed call becomes part of the answer.
     """
     follow_up = debate.follow_ups[int(turn.target or 1) - 1]
-    entries = record_of(debate)
+    entries = record_entries(debate)
     judge = judge_of(debate)
     if debate.verdict is None or judge.provider in {OFFLINE, EXAMPLE}:
-        why = _NO_VERDICT if debate.verdict is None else _NO_MODEL
-        return _from_passages(turn, follow_up, entries, why)
+        reason = _NO_VERDICT if debate.verdict is None else _NO_MODEL
+        return _from_passages(turn, follow_up, entries, reason)
     parts = await asyncio.to_thread(_parts, debate, turn, follow_up, entries)
     request = request_for(debate, turn, judge, parts=parts)
     try:
         text, call = await calls.ask(request, judge, terms_for(debate, turn, judge))
     except CallFailed as error:
-        why = _NO_JUDGE.format(reason=str(error))
-        fallback = _from_passages(turn, follow_up, entries, why).answer
+        reason = _NO_JUDGE.format(reason=str(error))
+        fallback = _from_passages(turn, follow_up, entries, reason).answer
         return FollowUpAnswered(answer=fallback.model_copy(update={"lost": error.usage}))
-    # The prompt holds the sources, too, and positions that quote them.
+    # The prompt also includes the sources, and positions that quote them.
     quotable = (*_sources(entries), *debate.evidence)
     text, citations = await asyncio.to_thread(check_citations, text.strip(), quotable)
-    named = {
+    cited_keys = {
         citation.source: entries[citation.source].key
         for citation in citations
         if citation.status is CitationStatus.VERIFIED and citation.source in entries
     }
     return FollowUpAnswered(
-        answer=FollowUpAnswer(turn=turn, text=text, citations=citations, entries=named, call=call)
+        answer=FollowUpAnswer(
+            turn=turn, text=text, citations=citations, entries=cited_keys, call=call
+        )
     )
 
 
-def record_of(debate: Debate) -> Mapping[str, Entry]:
+def record_entries(debate: Debate) -> Mapping[str, Entry]:
     entries = list[Entry]()
     if verdict := debate.verdict:
         holder = f", held by {name_of(debate, verdict.dissent_by)}" if verdict.dissent_by else ""
@@ -110,15 +112,16 @@ def record_of(debate: Debate) -> Mapping[str, Entry]:
             f"Dissent{holder}: {verdict.dissent}" if verdict.dissent else "",
         ]
         entries.append(Entry(VERDICT_ENTRY, "the verdict", "\n\n".join(filter(None, parts))))
-    for said in debate.contributions.values():
-        turn = said.turn
-        on = f" of {name_of(debate, turn.target)}'s" if turn.target else ""
-        title = f"{name_of(debate, turn.agent)}'s {turn.act.noun}{on}, round {turn.round}"
-        entries += [Entry(turn.key, title, said.text)] if said.carried_from is None else []
+    for contribution in debate.contributions.values():
+        turn = contribution.turn
+        target = f" of {name_of(debate, turn.target)}'s" if turn.target else ""
+        title = f"{name_of(debate, turn.agent)}'s {turn.act.noun}{target}, round {turn.round}"
+        if contribution.carried_from is None:
+            entries.append(Entry(turn.key, title, contribution.text))
     for decision in debate.decisions:
-        at = day(debate.times.get(f"decision/{decision.origin}", debate.now))
-        who = decision.by.display_name
-        words = f"{who} {_STANDING[decision.kind]} on {at}. {decision.why}".strip()
+        date = day(debate.times.get(f"decision/{decision.origin}", debate.now))
+        person = decision.by.display_name
+        words = f"{person} {_STANDING[decision.kind]} on {date}. {decision.why}".strip()
         entries.append(Entry(DECISION_ENTRY, "the team's decision", words))
     return {f"r{number}": entry for number, entry in enumerate(entries, start=1)}
 
@@ -126,13 +129,13 @@ def record_of(debate: Debate) -> Mapping[str, Entry]:
 def _parts(
     debate: Debate, turn: Turn, current: FollowUp, entries: Mapping[str, Entry]
 ) -> Sequence[Part]:
-    team, notes = told_by_people(debate)
+    team, notes = question_and_note_parts(debate)
     ids = {entry.text: name for name, entry in entries.items()}
     case = [
         replace(part, label=f"{ids[part.text]}: {part.label}") if part.text in ids else part
-        for part in judged_case(debate, turn)
+        for part in case_parts(debate, turn)
     ]
-    whole = {part.text for part in case}
+    full_texts = {part.text for part in case}
     case += [
         Part(kind=PartKind.OTHER, label=f"{ids[entry.text]}: {entry.title}", text=entry.text)
         for entry in entries.values()
@@ -141,7 +144,7 @@ def _parts(
     room, fitting = _MOST_EARLIER, list[str]()
     for passage in _passages(entries, current.text):
         entry = entries[passage.source]
-        is_shown = entry.text in whole or entry.key in {VERDICT_ENTRY, DECISION_ENTRY}
+        is_shown = entry.text in full_texts or entry.key in {VERDICT_ENTRY, DECISION_ENTRY}
         if not is_shown and len(passage.text) <= room:
             room -= len(passage.text)
             fitting.append(f"{passage.source} ({entry.title})\n{passage.text}")
@@ -181,7 +184,7 @@ def _sources(entries: Mapping[str, Entry]) -> Sequence[Source]:
 
 
 def _from_passages(
-    turn: Turn, follow_up: FollowUp, entries: Mapping[str, Entry], why: str
+    turn: Turn, follow_up: FollowUp, entries: Mapping[str, Entry], reason: str
 ) -> FollowUpAnswered:
     passages = _passages(entries, follow_up.text)[:_MOST_PASSAGES]
     lines = list[str]()
@@ -196,7 +199,7 @@ def _from_passages(
             turn=turn,
             text="\n".join([opening, *lines]),
             entries={passage.source: entries[passage.source].key for passage in passages},
-            fault=why,
+            fault=reason,
         )
     )
 

@@ -1,43 +1,39 @@
-"""The judge: from final positions and the vote to a verdict, whatever fails on the way.
+"""The judge: writes the verdict from final positions and the vote, with fallbacks for failures.
 
-It reads positions by name, the last critiques and words, the vote, and who moved. Where the vote is
-close, it chooses once before with the positions in the opposite order. A model of another vendor
-audits what it wrote: a judge overlooks what its own kind writes (arXiv:2404.13076). It mends once
-what was found; what then still stands is shown above the answer.
+Its prompt shows positions with names, the last critiques and replies, the vote, and changes of
+mind. If the vote is close, it first chooses with the positions in the opposite order. A model of
+another vendor audits the verdict, because judges overlook faults of their own model
+(arXiv:2404.13076). The judge corrects it once; faults that remain are shown above the answer.
 """
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Annotated
 
 import structlog
-from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
 from core.acts.act import ACTS, ActSpec, always, side_act
 from core.acts.citing import with_checked_evidence
 from core.acts.context import (
     earlier_decision_labels,
-    judges_parts,
+    judge_playbook_parts,
     letters,
     name_of,
     note_labels,
     option_labels,
     options_part,
-    raised_part,
+    raised_points_part,
+    round_summary_parts,
     tally_part,
-    told_in_short,
 )
-from core.acts.replies import first_sentence, label_in
-from core.acts.request_for import ask_choice, ask_model, request_for, terms_for
+from core.acts.replies import first_sentence
+from core.acts.request_for import ask_choice, request_for, terms_for
 from core.acts.reviewing import verdict_of_review
 from core.acts.verdict import (
-    best_holder,
+    apply_vote,
+    best_author,
     binding_option,
-    bound_by_vote,
-    left_standing,
-    stands_in,
+    uncorrected_faults,
     verdict_from,
     verdict_part,
     verdict_reply,
@@ -46,10 +42,9 @@ from core.debate.agents import EXAMPLE, Agent
 from core.debate.contributions import Contribution, NoteOutcome
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn, turn_of
-from core.debate.turn_events import Audited, CrossChecked, VerdictDrafted, VerdictReached
-from core.debate.verdict import Audit, AuditFault, AuditKind, CrossCheck, Verdict, VerdictSource
+from core.debate.turn_events import CrossChecked, VerdictDrafted, VerdictReached
+from core.debate.verdict import Audit, CrossCheck, Verdict, VerdictSource
 from core.errors import CallFailed
-from core.evidence.words import words_of
 from core.figures import percent, quantity
 from core.llm.availability import is_outage
 from core.llm.call import CallOptions, ModelCalls, ModelRef
@@ -69,24 +64,22 @@ from core.usage import Usage
 
 _log = structlog.get_logger(__name__)
 
-#: Longest section that a playbook adds, and cell of its table, in tokens.
+#: Longest section of a playbook, and longest cell of its table, in tokens.
 _PART_TOKENS, _CELL_TOKENS = 450, 60
-#: The judge sees the critiques of so many positions: the best of the options that came first.
-_CRITICISED = 2
-#: Faults that are taken up.
-_MOST_FAULTS = 5
-_KINDS = [kind.value for kind in AuditKind]
+#: Positions whose critiques the judge sees: one for each of the best options.
+_MOST_CRITICISED = 2
 
 
 async def synthesise(
     calls: ModelCalls, debate: Debate, turn: Turn
 ) -> VerdictReached | VerdictDrafted:
-    """Write the verdict: the judge, else another model in use, else the winner's position.
+    """Write the verdict: the judge, else another model of the debate, else the best position.
 
-    What is to be audited is a draft; after its audit it is the verdict, mended if need be.
+    If an audit follows, the verdict is recorded as a draft. After the audit it is recorded as the
+    verdict, corrected if the audit found faults.
 
     Raises:
-        ProviderError: None of them answers, and the debate is to wait until one does.
+        ProviderError: No model answers, and the debate must wait until one does.
     """
     if debate.draft and debate.audit and not debate.audit.faults:
         return VerdictReached(verdict=debate.draft, edition=debate.edition)
@@ -99,21 +92,21 @@ async def synthesise(
 
 
 def _mended_verdict(debate: Debate, draft: Verdict, audit: Audit, verdict: Verdict) -> Verdict:
-    spent = draft.lost + (draft.call.usage if draft.call else Usage())
-    if verdict.source is VerdictSource.WINNER:  # no judge has mended it
-        spent = verdict.lost
+    wasted_usage = draft.lost + (draft.call.usage if draft.call else Usage())
+    if verdict.source is VerdictSource.WINNER:  # no judge corrected the draft
+        wasted_usage = verdict.lost
         verdict, open_faults = draft, audit.faults
     else:
-        open_faults = left_standing(debate, audit, draft, verdict)
-        spent += verdict.lost
-    # That the vote was left stands above all else: who reads one warning reads this one.
+        open_faults = uncorrected_faults(debate, audit, draft, verdict)
+        wasted_usage += verdict.lost
+    # The warning that the judge overruled the vote comes first: some surfaces show only one.
     first = verdict.warnings[: 1 if verdict.overrule else 0]
     faults = (
         f'Audit by {audit.auditor}: {fault.why.rstrip(".")}. (About "{fault.words.rstrip(".")}".)'
         for fault in open_faults
     )
     warnings = tuple(dict.fromkeys((*first, *faults, *verdict.warnings)))
-    return verdict.model_copy(update={"lost": spent, "warnings": warnings})
+    return verdict.model_copy(update={"lost": wasted_usage, "warnings": warnings})
 
 
 async def _first_verdict(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdict:
@@ -128,29 +121,29 @@ async def _first_verdict(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdi
         raised=tuple(raised_points(debate)),
         agents=tuple(agent.name for agent in debate.setup.agents),
     )
-    request, failed, verdict = request_for(debate, turn), list[CallFailed](), None
+    request, errors, verdict = request_for(debate, turn), list[CallFailed](), None
     for judge, source, terms in _judges(debate, turn):
-        if terms.patient and not any(is_outage(error) for error in failed):
+        if terms.patient and not any(is_outage(error) for error in errors):
             continue
         try:
             reply, call = await calls.ask_for(request, judge, form, options=terms)
         except CallFailed as error:
             _log.warning("judge failed", debate=debate.id, model=judge.model, reason=str(error))
             if terms.patient and is_outage(error):
-                error.usage = sum((error.usage for error in failed), start=error.usage)
+                error.usage = sum((failure.usage for failure in errors), start=error.usage)
                 raise
-            failed.append(error)
+            errors.append(error)
             continue
-        verdict = bound_by_vote(debate, verdict_from(debate, reply), reply.overrules)
-        stands_in = call and call.stands_in_for and terms.patient
-        actual_source = VerdictSource.FALLBACK_JUDGE if stands_in else source
+        verdict = apply_vote(debate, verdict_from(debate, reply), reply.overrules)
+        is_stand_in = call and call.stands_in_for and terms.patient
+        actual_source = VerdictSource.FALLBACK_JUDGE if is_stand_in else source
         verdict = verdict.model_copy(update={"call": call, "source": actual_source})
         break
     verdict = verdict or _winners_position(debate)
     marks = {
-        "lost": sum((error.usage for error in failed), start=Usage()),
+        "lost": sum((error.usage for error in errors), start=Usage()),
         "partial": is_cut_short(debate),
-        "warnings": tuple(dict.fromkeys(_lacking(debate, verdict, failed))),
+        "warnings": tuple(dict.fromkeys(_verdict_warnings(debate, verdict, errors))),
     }
     draft = verdict_of_review(debate, verdict.model_copy(update=marks))
     verdict = await asyncio.to_thread(with_checked_evidence, debate, draft)
@@ -158,32 +151,34 @@ async def _first_verdict(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdi
 
 
 def _with_confidence(debate: Debate, verdict: Verdict) -> Verdict:
-    """The verdict with how sure it is: computed, whatever its writer says of it."""
-    computed = confidence_of(debate, verdict)
-    if computed is None:
+    """The verdict with a computed confidence; the judge's own number does not count."""
+    confidence = confidence_of(debate, verdict)
+    if confidence is None:
         return verdict
     is_example = all(agent.provider == EXAMPLE for agent in debate.setup.agents)
-    own = None if is_example else verdict.judge_confidence
-    figures = {"confidence": computed.percent, "rests_on": computed.rests_on}
-    return verdict.model_copy(update={**figures, "judge_confidence": own})
+    judges_number = None if is_example else verdict.judge_confidence
+    figures = {"confidence": confidence.percent, "rests_on": confidence.rests_on}
+    return verdict.model_copy(update={**figures, "judge_confidence": judges_number})
 
 
-def _lacking(debate: Debate, verdict: Verdict, failed: Sequence[CallFailed]) -> Iterator[str]:
-    """What is missing from the verdict and the debate behind it."""
+def _verdict_warnings(
+    debate: Debate, verdict: Verdict, errors: Sequence[CallFailed]
+) -> Iterator[str]:
+    """The warnings of the verdict: what is missing from it and from the debate."""
     yield from verdict.warnings
     yield from limitations(debate)
     yield from fallback_words((*debate.calls, *([verdict.call] if verdict.call else [])))
-    yield from (f"The judge failed: {error}" for error in failed)
-    there = {section.title for section in verdict.sections}
+    yield from (f"The judge failed: {error}" for error in errors)
+    written = {section.title for section in verdict.sections}
     titles = [part.title for part in parts_of(debate.setup.playbook).values()]
-    if left_out := ", ".join(title for title in titles if title not in there):
-        yield f"The verdict lacks sections of its playbook: {left_out}."
+    if missing := ", ".join(title for title in titles if title not in written):
+        yield f"The verdict lacks sections of its playbook: {missing}."
 
 
 def _with_case_against(debate: Debate, verdict: Verdict) -> Verdict:
-    """The verdict with what speaks against it where all agreed at once and its writer says nothing.
+    """The verdict with a doubt as its dissent, if all agents agreed at once and the judge has none.
 
-    Unanimous advice is followed by most people whether it is right or not (arXiv:2603.22152).
+    Most people follow unanimous advice whether it is right or not (arXiv:2603.22152).
     """
     if verdict.dissent or verdict.is_undecided or not agreed_at_once(debate):
         return verdict
@@ -204,31 +199,34 @@ def _with_case_against(debate: Debate, verdict: Verdict) -> Verdict:
 
 
 def _judges(debate: Debate, turn: Turn) -> Iterator[tuple[Agent, VerdictSource, CallOptions]]:
-    """The judge, then the judge with each other model that an agent uses, in roster order.
+    """The judge, then the judge with each other model of an agent, in roster order.
 
-    At last, where the debate is to wait for models that are away: whichever is back first.
+    If the debate waits for models in an outage, the last call waits for any of them.
     """
     judge = judge_of(debate)
     terms = terms_for(debate, turn, judge)
-    own = {ModelRef(judge.provider, judge.model), *terms.fallbacks}
+    judges_models = {ModelRef(judge.provider, judge.model), *terms.fallbacks}
     models = dict.fromkeys(ModelRef(agent.provider, agent.model) for agent in debate.setup.agents)
-    others = [model for model in models if model not in own]
+    others = [model for model in models if model not in judges_models]
     yield judge, VerdictSource.JUDGE, replace(terms, patient=False)
     for provider, model in others:
-        other = judge.model_copy(update={"provider": provider, "model": model})
-        yield other, VerdictSource.FALLBACK_JUDGE, replace(terms, fallbacks=(), patient=False)
+        substitute = judge.model_copy(update={"provider": provider, "model": model})
+        yield substitute, VerdictSource.FALLBACK_JUDGE, replace(terms, fallbacks=(), patient=False)
     if terms.patient:
-        whole = replace(terms, fallbacks=(*terms.fallbacks, *others))
-        yield judge, VerdictSource.JUDGE, whole
+        all_models = replace(terms, fallbacks=(*terms.fallbacks, *others))
+        yield judge, VerdictSource.JUDGE, all_models
 
 
 def _winners_position(debate: Debate) -> Verdict:
-    best = best_holder(debate)
+    best = best_author(debate)
     position = format_of(debate).positions(debate)[best]
-    level = len(voting.best_texts(debate.tally)) if debate.tally else 0
-    whose, why = name_of(debate, best), f"is level with {quantity(level - 1, 'other')} in the vote"
-    if level <= 1:
-        why = "is the best by the vote" if level else "came first, as nobody voted"
+    winners = len(voting.best_texts(debate.tally)) if debate.tally else 0
+    rank = f"is level with {quantity(winners - 1, 'other')} in the vote"
+    if winners <= 1:
+        rank = "is the best by the vote" if winners else "came first, as nobody voted"
+    warning = (
+        f"No judge gave a verdict: this is the position of {name_of(debate, best)}, which {rank}."
+    )
     return Verdict(
         decision=first_sentence(position.answer) or first_sentence(position.text),
         option=current_option(debate, best),
@@ -239,24 +237,24 @@ def _winners_position(debate: Debate) -> Verdict:
         ),
         confidence=None,
         source=VerdictSource.WINNER,
-        warnings=(f"No judge gave a verdict: this is the position of {whose}, which {why}.",),
+        warnings=(warning,),
     )
 
 
-def judged_case(debate: Debate, turn: Turn) -> Sequence[Part]:
+def case_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
     return (
-        *final_positions(debate),
-        *told_in_short(debate, turn),
-        *last_critiques(debate),
-        *last_words(debate),
+        *position_parts(debate),
+        *round_summary_parts(debate, turn),
+        *critique_parts(debate),
+        *reply_parts(debate),
         *format_of(debate).shown_parts(debate, turn),
-        *raised_part(debate),
+        *raised_points_part(debate),
         *options_part(debate, by_name=True),
         *tally_part(debate),
     )
 
 
-def final_positions(debate: Debate) -> Sequence[Part]:
+def position_parts(debate: Debate) -> Sequence[Part]:
     positions = format_of(debate).positions(debate)
     winners = voting.best_texts(debate.tally) if debate.tally else ()
     summary = judge_summary(debate)
@@ -283,12 +281,12 @@ def _by_vote(debate: Debate) -> Sequence[str]:
     return [agent for agent in order if agent in positions]
 
 
-def last_critiques(debate: Debate) -> Sequence[Part]:
+def critique_parts(debate: Debate) -> Sequence[Part]:
     parts = list[Part]()
     for critique in _newest_critiques(debate):
         turn, kind = critique.turn, PartKind.CRITIQUE
-        by, of = name_of(debate, turn.agent), name_of(debate, turn.target or "")
-        label = f"{by} on the position of {of} in round {turn.round}"
+        critic, author = name_of(debate, turn.agent), name_of(debate, turn.target or "")
+        label = f"{critic} on the position of {author} in round {turn.round}"
         parts.append(Part(kind=kind, label=label, text=critique.text, trim_priority=4))
     return parts
 
@@ -296,18 +294,18 @@ def last_critiques(debate: Debate) -> Sequence[Part]:
 def _newest_critiques(debate: Debate) -> Sequence[Contribution]:
     contributions = list[Contribution]()
     roster = [agent.id for agent in debate.setup.agents]
-    ranked, best = _by_vote(debate), list[str]()
+    ranking, best = _by_vote(debate), list[str]()
     for score in debate.tally.options if debate.tally else ():
-        best += [a for a in ranked if current_option(debate, a) == score.option][:1]
-    for target in (best or ranked)[:_CRITICISED]:
-        about = [
+        best += [a for a in ranking if current_option(debate, a) == score.option][:1]
+    for target in (best or ranking)[:_MOST_CRITICISED]:
+        critiques = [
             critique
             for critique in debate.contributions.values()
             if critique.turn.act is Act.CRITIQUE and critique.turn.target == target
         ]
-        last = max((critique.turn.round for critique in about), default=0)
-        about.sort(key=lambda critique: roster.index(critique.turn.agent))
-        contributions += [critique for critique in about if critique.turn.round == last]
+        last = max((critique.turn.round for critique in critiques), default=0)
+        critiques.sort(key=lambda critique: roster.index(critique.turn.agent))
+        contributions += [critique for critique in critiques if critique.turn.round == last]
     return contributions
 
 
@@ -319,31 +317,33 @@ def is_answered(debate: Debate) -> bool:
     return any(key in debate.contributions for key in keys)
 
 
-def last_words(debate: Debate) -> Sequence[Part]:
-    """The council's rebuttals; without any, all agents' answers to the others."""
-    said = debate.contributions.values()
-    what, act = "Last word", Act.REBUTTAL
-    if not any(text.turn.act is act for text in said):
-        what, act = "Answers to the others", Act.DEBATE
+def reply_parts(debate: Debate) -> Sequence[Part]:
+    """The council's rebuttals; if there are none, all agents' answers to the others."""
+    contributions = debate.contributions.values()
+    title, act = "Last word", Act.REBUTTAL
+    if not any(text.turn.act is act for text in contributions):
+        title, act = "Answers to the others", Act.DEBATE
     return [
         Part(
             kind=PartKind.CRITIQUE,
-            label=f"{what} of {name_of(debate, answer.turn.agent)} ({letters(debate)})",
+            label=f"{title} of {name_of(debate, answer.turn.agent)} ({letters(debate)})",
             text=answer.text,
             trim_priority=4,
         )
-        for answer in said
+        for answer in contributions
         if answer.turn.act is act
     ]
 
 
 def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
-    parts = [*judged_case(debate, turn), *judges_parts(debate)]
+    parts = [*case_parts(debate, turn), *judge_playbook_parts(debate)]
     if debate.draft and debate.audit:
-        faults = (f'- {it.kind.value}, "{it.words}": {it.why}' for it in debate.audit.faults)
+        faults = (
+            f'- {fault.kind.value}, "{fault.words}": {fault.why}' for fault in debate.audit.faults
+        )
         label, text = "What the audit found", "\n".join(faults)
-        found = Part(kind=PartKind.CRITIQUE, label=label, text=text)
-        parts += [verdict_part(debate, debate.draft), found]
+        audit_part = Part(kind=PartKind.CRITIQUE, label=label, text=text)
+        parts += [verdict_part(debate, debate.draft), audit_part]
     return parts
 
 
@@ -354,12 +354,12 @@ def _more_tokens(debate: Debate) -> int:
 
 
 def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
-    ended, playbook = closing_gate(debate), debate.setup.playbook
+    closing, playbook = closing_gate(debate), debate.setup.playbook
     criteria = criteria_of(playbook)
     return {
         "options": ", ".join(option_labels(debate)),
         "earlier": ", ".join(earlier_decision_labels(debate)),
-        "ended": gate_words(debate, ended) if ended else "",
+        "ended": gate_words(debate, closing) if closing else "",
         "winner": _winner_words(debate),
         "voted": binding_option(debate),
         "unanimous": agreed_at_once(debate),
@@ -384,41 +384,43 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
 def _winner_words(debate: Debate) -> str:
     if not debate.tally or not debate.tally.winners:
         return "the position that meets the requirements best (there was no vote)"
-    won = [
+    winning_names = [
         options_of(debate).name(option) for option in voting.winning_options(debate.tally.options)
     ]
     names = list[str]()
     for agent in voting.best_texts(debate.tally):
         drafted = options_of(debate).name(drafted_option(debate, agent))
-        # Its author votes for what won, but the text can still argue for the other one.
-        first = f' (whose draft argued for "{drafted}")' if drafted and drafted not in won else ""
-        names.append(f"{debate.setup.agent(agent).name}{first}")
-    whose = f"position{'s' if len(names) > 1 else ''} of {' and '.join(names)}"
-    if not won:
+        # The author votes for the winning option, but the draft can argue for another one.
+        is_other = drafted and drafted not in winning_names
+        remark = f' (whose draft argued for "{drafted}")' if is_other else ""
+        names.append(f"{debate.setup.agent(agent).name}{remark}")
+    positions = f"position{'s' if len(names) > 1 else ''} of {' and '.join(names)}"
+    if not winning_names:
         tied = "tied winners" if len(names) > 1 else "winner"
-        return f"the {tied} of the vote, the {whose}"
-    if len(won) > 1:
-        return f"the best texts for the options that are tied ({', '.join(won)}): the {whose}"
+        return f"the {tied} of the vote, the {positions}"
+    if len(winning_names) > 1:
+        tied = ", ".join(winning_names)
+        return f"the best texts for the options that are tied ({tied}): the {positions}"
     texts = "best texts" if len(names) > 1 else "best text"
-    return f"the {texts} for the option that won the vote ({won[0]}): the {whose}"
+    return f"the {texts} for the option that won the vote ({winning_names[0]}): the {positions}"
 
 
 ACTS[Act.SYNTHESIS] = ActSpec(
     words=500,
     outcome_key="verdict",
     values=_values,
-    about=_about,
-    is_alone=always,
+    turn_parts=_about,
+    skips_cache=always,
     more_tokens=_more_tokens,
     perform=synthesise,
 )
 
 
 async def cross_check(calls: ModelCalls, debate: Debate, turn: Turn) -> CrossChecked:
-    """Have the judge choose with the positions in the opposite order, before it writes.
+    """Let the judge choose with the positions in the opposite order before it writes the verdict.
 
-    Judges keep their choice in two of three such swaps (arXiv:2306.05685): where a vote is close,
-    another choice says that the order decided.
+    Judges keep their choice in two of three such swaps (arXiv:2306.05685). If a vote is close, a
+    different choice shows that the order decided.
     """
     option, reason, call = await ask_choice(calls, debate, turn, judge_of(debate))
     return CrossChecked(check=CrossCheck(turn=turn, option=option, reason=reason, call=call))
@@ -431,64 +433,14 @@ ACTS[Act.CROSS_CHECK] = side_act(
         "answered": is_answered(debate),
         "lost": failed_turns_words(debate),
     },
-    # The same case in the opposite order; how the vote went is not told.
-    about=lambda debate, turn: (
-        *reversed(final_positions(debate)),
-        *told_in_short(debate, turn),
-        *reversed(last_critiques(debate)),
-        *last_words(debate),
+    # The same case in the opposite order, without the result of the vote.
+    turn_parts=lambda debate, turn: (
+        *reversed(position_parts(debate)),
+        *round_summary_parts(debate, turn),
+        *reversed(critique_parts(debate)),
+        *reply_parts(debate),
         *options_part(debate),
     ),
-    is_alone=always,
+    skips_cache=always,
     perform=cross_check,
-)
-
-
-class FaultReply(BaseModel):
-    kind: Annotated[
-        AuditKind,
-        BeforeValidator(partial(label_in, labels=_KINDS)),
-        WithJsonSchema({"type": "string", "enum": _KINDS}),
-    ]
-    words: str
-    why: str
-
-
-class AuditReply(BaseModel):
-    faults: list[FaultReply]
-
-
-async def audit(calls: ModelCalls, debate: Debate, turn: Turn) -> Audited:
-    """Have another vendor's model look for faults in the verdict.
-
-    A fault that quotes words which are neither in the verdict nor in a ballot is invented: it is
-    counted and left out. If the call fails, the audit holds the failure and no faults.
-    """
-    auditor = auditor_of(debate) or judge_of(debate)
-    try:
-        reply, call = await ask_model(calls, debate, turn, AuditReply, agent=auditor)
-    except CallFailed as error:
-        failed = Audit(turn=turn, auditor=auditor.full_name, failure=str(error), lost=error.usage)
-        return Audited(audit=failed, edition=debate.edition)
-    texts = words_of("\n".join(part.text for part in _audited_parts(debate, turn)))
-    faults = [
-        AuditFault(kind=answer.kind, words=answer.words.strip(), why=answer.why.strip())
-        for answer in reply.faults
-        if stands_in(answer.words, texts)
-    ]
-    found, invented = tuple(faults[:_MOST_FAULTS]), len(reply.faults) - len(faults)
-    result = Audit(turn=turn, auditor=auditor.full_name, faults=found, invented=invented, call=call)
-    return Audited(audit=result, edition=debate.edition)
-
-
-def _audited_parts(debate: Debate, _turn: Turn) -> Sequence[Part]:
-    return (*([verdict_part(debate, debate.draft)] if debate.draft else []), *tally_part(debate))
-
-
-ACTS[Act.AUDIT] = side_act(
-    max_tokens=1024,
-    values=lambda _debate, _turn: {"most": _MOST_FAULTS},
-    about=_audited_parts,
-    is_alone=always,
-    perform=audit,
 )

@@ -1,7 +1,7 @@
-"""Renders prompt files: the frozen system text, the persona of a role, the task of an act.
+"""Renders prompt files: the constant system text, the persona of a role, the task of an act.
 
-People may bring texts of their own for the persona and for tasks; whether one can be used is
-checked beforehand.
+People can override the persona and tasks with texts of their own, which are checked when settings
+are loaded.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _FOLDER = Path(__file__).parent
 _environment = Environment(
     loader=FileSystemLoader(_FOLDER), undefined=StrictUndefined, keep_trailing_newline=False
 )
-#: For texts that are not ours: no attribute of Python's own and no file can be reached from them.
+#: For people's own texts: they can reach no internal attribute of Python and no file.
 SANDBOX = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
 _POSITION = ("proposal", "From this point of view, in a position:")
 _CRITIQUE = ("critique", "From this point of view, look for:")
@@ -35,24 +35,24 @@ LENSES: Mapping[Act, tuple[str, str]] = {
     Act.SUMMARY: ("summary", "From this point of view, when you sum up:"),
 }
 _CRITICISMS = frozenset({Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL})
-#: No part of a debate: whoever takes them sees no other agent.
+#: Acts outside the debate, whose model sees no other agent.
 _OUTSIDE = frozenset({Act.SHADOW, Act.SHADOW_CHOICE, Act.EVALUATION, Act.COMPARISON, Act.RECALL})
-#: Their replies argue nothing.
+#: Acts whose replies do not argue.
 _SORTING = frozenset(
     {
         *(Act.BALLOT, Act.SUMMARY, Act.OPTIONS, Act.FINDINGS, Act.CASTING, Act.CLARIFICATION),
         *(Act.SHADOW_CHOICE, Act.RECALL, Act.AUDIT),
     }
 )
-#: Lines of what else a first answer raises.
+#: Most risks, ideas, facts and gaps that a first answer lists.
 MOST_RAISED = 4
-#: Where a prompt came from when nobody overrode it.
+#: The recorded source of a prompt that is not overridden.
 BUILT_IN = "built-in"
 
-#: Every task may use these, whether the built-in one does or not.
+#: Values that every overriding task may use, even if the built-in task does not.
 _ALWAYS = frozenset({"persona", "words"})
 _RENDERING_ERRORS = (TemplateError, ArithmeticError, LookupError, TypeError, ValueError)
-#: Stand in for real values when an override is tried, where the name of one does not.
+#: Sample values to try an override with; other values are tried with their own names.
 _SAMPLES: Mapping[str, object] = {
     **dict.fromkeys(("words", "count", "most", "round", "left", "may_ask", "fewest"), 3),
     "roles": {"security": "You look at what is worth stealing."},
@@ -62,21 +62,21 @@ _SAMPLES: Mapping[str, object] = {
 
 @cache
 def system(act: Act | None = None) -> str:
-    """The instructions for every prompt. Frozen, so that providers can cache them.
+    """The instructions for every prompt. They are constant, so that providers can cache them.
 
     Args:
-        act: Of an act outside the debate nothing is said of one; of one that only sorts or sums up
-            what others said, nothing of how to argue.
+        act: For acts outside the debate the text does not mention a debate; for acts that only sort
+            or summarise, it does not explain how to argue.
     """
     return rendered("system", alone=act in _OUTSIDE, brief=act in _SORTING)
 
 
 @cache
 def persona(role: str, act: Act | None = None) -> str:
-    """Who the agent is, and what its role looks at in this act.
+    """The description of a role, and the points that the role considers in this act.
 
-    A role's file begins with who it is; sections named after the lenses of acts (`LENSES`) hold
-    its points for them. A role without a file of its own gets the generalist's.
+    A role's file begins with the description. Its sections, named after the lenses of acts
+    (`LENSES`), list the points. A role without a file gets the generalist's.
     """
     paths = {path.stem: path for path in (_FOLDER / "roles").glob("*.md")}
     text = paths.get(role, paths["generalist"]).read_text(encoding="utf-8")
@@ -90,18 +90,22 @@ def persona(role: str, act: Act | None = None) -> str:
 
 
 def task(act: Act, agent: Agent, **values: object) -> str:
-    """What the agent is to do on this turn, with its own prompts in place of built-in ones.
+    """The task of this turn; prompts of the agent's own replace built-in ones.
 
     Raises:
-        jinja2.UndefinedError: The text needs a value that is not given.
-        jinja2.TemplateNotFound: The act asks no model.
+        jinja2.UndefinedError: The text uses a value that is not given.
+        jinja2.TemplateNotFound: The act has no prompt.
     """
-    own = agent.prompts.get(act.value)
+    override = agent.prompts.get(act.value)
     template = (
-        SANDBOX.from_string(own.text) if own else _environment.get_template(f"{act.value}.md.j2")
+        SANDBOX.from_string(override.text)
+        if override
+        else _environment.get_template(f"{act.value}.md.j2")
     )
-    who = agent.prompts.get(PERSONA)
-    text = template.render(persona=who.text if who else persona(agent.role, act), **values).strip()
+    own_persona = agent.prompts.get(PERSONA)
+    text = template.render(
+        persona=own_persona.text if own_persona else persona(agent.role, act), **values
+    ).strip()
     return f"{text}\n\n{short_form(act, **values)}" if ACTS[act].is_speech else text
 
 
@@ -122,17 +126,17 @@ def rendered(name: str, **values: object) -> str:
 
 
 def source(act: Act, agent: Agent) -> str:
-    own = [agent.prompts[key].source for key in (act.value, PERSONA) if key in agent.prompts]
-    return ", ".join(own) or BUILT_IN
+    sources = [agent.prompts[key].source for key in (act.value, PERSONA) if key in agent.prompts]
+    return ", ".join(sources) or BUILT_IN
 
 
 def overridable() -> tuple[str, ...]:
-    """Every prompt that can be overridden: the persona, and the task of each act with a model."""
+    """The names of all prompts that can be overridden: the persona, and each task with a prompt."""
     return (PERSONA, *(act.value for act in Act if ACTS[act].asks_model))
 
 
 def override_fault(name: str, text: str) -> str:
-    """Why this text cannot stand in for the built-in prompt, for people; empty if it can."""
+    """The reason, for people, why this text cannot replace the built-in prompt; empty if it can."""
     if not text.strip():
         return "it is empty"
     if name == PERSONA:

@@ -1,4 +1,4 @@
-"""Clarifying questions: agents say what they need to know, and it is put to people."""
+"""Clarifying questions: agents ask for missing facts, and people are asked these questions."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ from core.rules.formats import clarifying
 _log = structlog.get_logger(__name__)
 
 _UNREADABLE = "Its reply could not be read as questions, so it asks none."
-#: Facts of one agent that are kept.
+#: Most facts kept from one agent.
 _MOST_FACTS = 3
 
 
@@ -42,19 +42,21 @@ async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
     except ReplyUnreadable as error:
         none = Questions(turn=turn, questions=(), warnings=(_UNREADABLE,), call=error.call)
         return QuestionsAsked(questions=none)
-    worded = [question for question in reply.questions if any(map(str.isalnum, question.question))]
+    questions_with_words = [
+        question for question in reply.questions if any(map(str.isalnum, question.question))
+    ]
     most = debate.setup.clarifying.per_agent
     warnings: list[str] = []
-    if empty := len(reply.questions) - len(worded):
+    if empty := len(reply.questions) - len(questions_with_words):
         warnings.append(f"{quantity(empty, 'question')} without words left out.")
-    if surplus := worded[most:]:
+    if surplus := questions_with_words[most:]:
         texts = ", ".join(f"“{reply.question.strip()}”" for reply in surplus)
         warnings.append(f"Asked more than the {most} questions an agent may; left out: {texts}")
     questions = Questions(
         turn=turn,
         questions=tuple(
             Question(text=reply.question.strip(), assumption=reply.assumption.strip())
-            for reply in worded[:most]
+            for reply in questions_with_words[:most]
         ),
         facts=tuple(fact for text in reply.facts if (fact := without_quotes(text)))[:_MOST_FACTS],
         warnings=tuple(warnings),
@@ -63,24 +65,28 @@ async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
     return QuestionsAsked(questions=questions)
 
 
-async def put(calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOpened:
-    """Put everybody's questions to people, each once.
+async def open_clarifications(
+    calls: ModelCalls, debate: Debate, turn: Turn
+) -> ClarificationsOpened:
+    """Ask people all agents' questions, each once.
 
-    A cheap model merges those that ask the same; where it fails, all are put.
+    A cheap model merges questions that ask the same; if it fails, all are asked.
     """
-    merging, spent = debate.setup.agent(SUMMARIZER), dict[str, object]()
+    merger, call_fields = debate.setup.agent(SUMMARIZER), dict[str, object]()
     firsts: Sequence[int] = ()
     questions = () if turn.round else clarifying.collected_questions(debate, turn)
     several = len({question.agents for question in questions}) > 1
-    if several and merging.provider not in {OFFLINE, EXAMPLE}:
+    if several and merger.provider not in {OFFLINE, EXAMPLE}:
         try:
             labels = _labels(debate, turn)
-            firsts, spent["call"] = await ask_for_same(calls, debate, turn, labels, agent=merging)
+            firsts, call_fields["call"] = await ask_for_same(
+                calls, debate, turn, labels, agent=merger
+            )
         except CallFailed as error:
             _log.warning("questions not merged", debate=debate.id, reason=str(error))
-            spent["lost"] = error.usage
+            call_fields["lost"] = error.usage
     clarifications = clarifying.questions_to_put(debate, turn, firsts)
-    return ClarificationsOpened(clarifications=clarifications.model_copy(update=spent))
+    return ClarificationsOpened(clarifications=clarifications.model_copy(update=call_fields))
 
 
 def _labels(debate: Debate, turn: Turn) -> tuple[str, ...]:
@@ -111,11 +117,11 @@ ACTS[Act.QUESTIONS] = side_act(
 ACTS[Act.CLARIFICATION] = ActSpec(
     max_tokens=512,
     effort=Effort.LOW,
-    # In few debates, beside what it does itself.
+    # A model is asked in few debates only; the act itself needs none.
     asks_model=False,
     is_numbered=True,
     values=lambda debate, turn: {"labels": ", ".join(_labels(debate, turn))},
-    about=_question_parts,
-    is_alone=always,
-    perform=put,
+    turn_parts=_question_parts,
+    skips_cache=always,
+    perform=open_clarifications,
 )

@@ -1,8 +1,8 @@
-"""Model text → typed values: the fields that forms share and how they are read (pure).
+"""Fields that forms of replies share, and functions that read them from model text (pure).
 
-The form names every label that may stand in a field. The reader forgives what is clear all the
-same: "P1" for p1, "c1, because …" for c1, 85 for 0.85. Where a reply is not narrowed, its docstring
-would be sent with the form: it has none.
+The form names every label that a field allows. The reader also accepts clear variants: "P1" for p1,
+"c1, because …" for c1, 85 for 0.85. A reply that `narrow_form` does not change has no docstring,
+because the docstring would be sent with the form.
 """
 
 import re
@@ -15,16 +15,16 @@ from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_m
 M = TypeVar("M", bound=BaseModel)
 #: Longest decision shown in one line, in characters.
 DECISION_MAX_CHARS = 300
-#: What a voter answers whom no critique moved.
+#: The answer for "none of these labels".
 NOBODY = "none"
 WORD = re.compile(r"[^\W_]+")
-#: Comes between a label and the reason for it; no "but", and no bracket, which may say "in part".
+#: Separates a label from a reason. Not "but" or a bracket, which can limit the label: "(in part)".
 _REASON = re.compile(r",?\s(?:because|as|since)\s|[:;.]|\s[-–—]\s")
 _PERCENT = 100
 
 
 def label_in(raw: object, labels: Sequence[str]) -> object:
-    """The label that a text is or names first, in any case; the text where it is none."""
+    """The label that the text equals or contains first, in upper or lower case; else the text."""
     if not isinstance(raw, str):
         return raw
     by_words = {" ".join(WORD.findall(label.casefold())): label for label in labels}
@@ -40,21 +40,21 @@ def label_in(raw: object, labels: Sequence[str]) -> object:
 
 
 def exact_label(raw: object, labels: Mapping[str, str], default: str) -> str:
-    """What a text says in any case, and alone but for a reason; "not met" is not read as met."""
+    """The label that the text equals, except for a reason after it; so "not met" is not "met"."""
     text = str(raw).casefold()
     heads = (" ".join(WORD.findall(head)) for head in (text, _REASON.split(text, maxsplit=1)[0]))
     return next((labels[head] for head in heads if head in labels), default)
 
 
-def figure_in(raw: object) -> object:
+def number_in(raw: object) -> object:
     if not isinstance(raw, str):
         return raw
     bare = raw.strip().removesuffix("%").strip()
     return None if bare.casefold() in {"", "none", "null", "n/a"} else bare.replace(",", ".")
 
 
-def of_hundred(raw: object) -> object:
-    figure = figure_in(raw)
+def percent_in(raw: object) -> object:
+    figure = number_in(raw)
     try:
         value = float(figure)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -64,12 +64,12 @@ def of_hundred(raw: object) -> object:
     return round(value) if abs(value) <= _PERCENT**2 else figure
 
 
-def one_of(labels: Sequence[str]) -> Any:
+def label_type(labels: Sequence[str]) -> Any:
     form: dict[str, Any] = {"type": "string", "enum": list(labels)}
     return Annotated[str, BeforeValidator(partial(label_in, labels=labels)), WithJsonSchema(form)]
 
 
-def narrowed(form: type[M], **types: Any) -> type[M]:
+def narrow_form(form: type[M], **types: Any) -> type[M]:
     fields = dict[str, Any]()
     for name, kind in types.items():
         field = form.model_fields[name]
@@ -84,7 +84,7 @@ class ChoiceReply(BaseModel):
 
 @cache
 def choice_reply(options: tuple[str, ...]) -> type[ChoiceReply]:
-    return narrowed(ChoiceReply, option=one_of((*options, NOBODY)))
+    return narrow_form(ChoiceReply, option=label_type((*options, NOBODY)))
 
 
 class SameReply(BaseModel):
@@ -94,14 +94,14 @@ class SameReply(BaseModel):
 @cache
 def same_reply(labels: tuple[str, ...]) -> type[SameReply]:
     about = Field(description=f"for {', '.join(labels)}")
-    return narrowed(SameReply, same_as=Annotated[list[int], about])
+    return narrow_form(SameReply, same_as=Annotated[list[int], about])
 
 
 def same_fault(reply: SameReply, labels: Sequence[str]) -> str:
-    """What is wrong with the list, as a sentence for the model; empty if it is good."""
+    """The fault of the list, as a sentence for the model; empty if there is none."""
     if len(reply.same_as) != len(labels):
         return f'"same_as" must hold {len(labels)} numbers, for {", ".join(labels)}.'
-    if not all(1 <= first <= own for own, first in enumerate(reply.same_as, start=1)):
+    if not all(1 <= first <= number for number, first in enumerate(reply.same_as, start=1)):
         return 'Each number of "same_as" is that of one before it, or its own.'
     return ""
 
@@ -111,7 +111,7 @@ def lines_of(items: Sequence[str]) -> tuple[str, ...]:
 
 
 def first_sentence(text: str) -> str:
-    """The first line with words in it, without Markdown marks, cut visibly if it is long."""
+    """The first line with words, without Markdown marks; a long line is cut and ends with "…"."""
     bare = text.replace("**", "").replace("`", "")
     lines = (line.strip(" #*_>-") for line in bare.splitlines())
     first = next((line for line in lines if line), "")

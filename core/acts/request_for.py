@@ -1,4 +1,4 @@
-"""The request a turn makes of a model, and on which terms."""
+"""The request of a turn to a model, and the options of the call."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from core.acts import prompt as render
 from core.acts.act import ACTS
-from core.acts.citing import is_to_cite, may_look_up
+from core.acts.citing import may_cite, may_look_up
 from core.acts.context import option_labels, parts_for
 from core.acts.replies import NOBODY, choice_reply, same_fault, same_reply
 from core.debate.agents import Agent
@@ -23,8 +23,8 @@ from core.rules.judging import is_first_answer
 from core.rules.schedule import waits_for_models
 from core.usage import Call
 
-#: What was decided earlier; as one text in debates of older versions.
-_DECIDED = frozenset({SourceKind.REGISTER, SourceKind.DECISION})
+#: Earlier decisions; debates of older versions have them as one text.
+_EARLIER_DECISIONS = frozenset({SourceKind.REGISTER, SourceKind.DECISION})
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -38,12 +38,12 @@ async def ask_model(
     check: Check[M] | None = None,
     agent: Agent | None = None,
 ) -> ModelAnswer[M]:
-    """A turn's reply in this form: from the turn's agent, or from this one.
+    """A reply in this form, from `agent` or else from the turn's agent.
 
-    `check` says in a sentence what is wrong with a reply; empty or None if it is good.
+    `check` returns the fault of a reply as a sentence; empty or None if there is none.
 
     Raises:
-        CallFailed: No model could be asked, or its reply not be read.
+        CallFailed: No model could be asked, or its reply could not be read.
     """
     agent = agent or debate.setup.agent(turn.agent)
     request, terms = request_for(debate, turn, agent), terms_for(debate, turn, agent)
@@ -53,7 +53,7 @@ async def ask_model(
 async def ask_choice(
     calls: ModelCalls, debate: Debate, turn: Turn, agent: Agent
 ) -> tuple[str, str, Call]:
-    """Id of the option that an agent chooses (empty: none of them), why, and the call."""
+    """Id of the option that an agent chooses (empty: none of them), its reason, and the call."""
     form = choice_reply(option_labels(debate))
     reply, call = await ask_model(calls, debate, turn, form, agent=agent)
     return "" if reply.option == NOBODY else reply.option, reply.reason.strip(), call
@@ -67,7 +67,7 @@ async def ask_for_same(
     *,
     agent: Agent | None = None,
 ) -> tuple[Sequence[int], Call]:
-    """Which of the texts with these labels say the same: for each the first one's place, from 0."""
+    """For each labelled text the index (from 0) of the first text that says the same."""
     reply, call = await ask_model(
         calls,
         debate,
@@ -90,36 +90,39 @@ def request_for(
     parts: Sequence[Part] | None = None,
     values: Mapping[str, object] | None = None,
 ) -> ModelRequest:
-    """What the agent is shown and asked on this turn.
+    """The request for this turn.
 
-    `parts` take the place of those that the act declares; `values` stand beside its own.
+    `parts` replace those that the act declares; `values` are added to the act's values.
     """
     act, agent = ACTS[turn.act], agent or debate.setup.agent(turn.agent)
-    # The agent reads its own letter where what it is shown calls agents by letters.
+    # The agent is told its letter if its prompt calls agents by letters.
     letter = debate.setup.letter(turn.agent) if reads_letters(debate, turn) else ""
     all_values: dict[str, object] = {"words": act.words, "letter": letter, **(values or {})}
     if is_first_answer(debate, turn):
-        # What an agent lacks it asks people before, where they can be asked.
+        # If people can be asked, agents have already asked for facts that are missing.
         all_values |= {"raises": True, "was_asked": debate.setup.clarifying.enabled}
     all_values |= act.values(debate, turn)
     if act.states_stance:
         all_values["options"] = ", ".join(option_labels(debate))
-    # Questions say "until March". A call that is repeated asks the same: the last outcome's day.
+    # Questions can say "until March". The date is the last event's, so a repeated call is the same.
     text = f"Today is {day(debate.now)}.\n\n{render.task(turn.act, agent, **all_values)}"
-    if is_to_cite(debate, turn):
+    if may_cite(debate, turn):
         text += "\n\n" + render.rendered(
             "citing",
             is_judge=turn.act is Act.SYNTHESIS,
             may_look_up=may_look_up(debate, turn),
-            has_register=any(source.reference.kind in _DECIDED for source in debate.evidence),
+            has_register=any(
+                source.reference.kind in _EARLIER_DECISIONS for source in debate.evidence
+            ),
         )
-    shown = parts_for(debate, turn) if parts is None else parts
+    if parts is None:
+        parts = parts_for(debate, turn)
     return ModelRequest(
         model=agent.model,
         act=turn.act,
         role=agent.role,
         system=render.system(turn.act),
-        parts=(*shown, Part(kind=PartKind.TASK, label="Task", text=text)),
+        parts=(*parts, Part(kind=PartKind.TASK, label="Task", text=text)),
         delimiter=debate.setup.delimiter,
         max_output_tokens=act.max_tokens + act.more_tokens(debate),
         temperature=agent.temperature,
@@ -132,7 +135,7 @@ def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOpt
     agent = agent or debate.setup.agent(turn.agent)
     return CallOptions(
         seconds=debate.setup.limits.turn_seconds,
-        fallbacks=[ModelRef(other.provider, other.model) for other in agent.fallbacks or ()],
+        fallbacks=[ModelRef(choice.provider, choice.model) for choice in agent.fallbacks or ()],
         prompt_source=render.source(turn.act, agent),
         patient=waits_for_models(debate, turn.act),
     )

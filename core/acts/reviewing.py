@@ -1,6 +1,6 @@
-"""Reviews: what agents find in the subject, each thing once, whether it is settled; the verdict.
+"""Reviews: agents' findings in the subject, their merge, the second look, and the verdict.
 
-The verdict's headline and list are the findings', its reasons the judge's.
+The verdict's headline and list come from the findings; its reasons come from the judge.
 """
 
 import asyncio
@@ -11,9 +11,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
 from core.acts.act import ACTS, ActSpec, side_act
-from core.acts.citing import left_out, without_quotes
-from core.acts.context import asked_parts
-from core.acts.replies import NOBODY, exact_label, label_in, narrowed, one_of
+from core.acts.citing import hidden_passage_counts, without_quotes
+from core.acts.context import question_parts
+from core.acts.replies import NOBODY, exact_label, label_in, label_type, narrow_form
 from core.acts.request_for import ask_for_same, ask_model
 from core.debate.contributions import (
     Contribution,
@@ -58,7 +58,7 @@ from core.rules.options import options_of
 from core.rules.voting import option_voted_for
 from core.usage import Call
 
-#: Longest words that a finding is about, in characters.
+#: Longest quote of the subject in a finding, in characters.
 _WORDS_MAX_CHARS = 400
 _BY_WORDS = "No model could merge the findings; those in the same words count as one."
 _STATES = [FindingStatus.RESOLVED.value, FindingStatus.ANSWERED.value, FindingStatus.OPEN.value]
@@ -85,14 +85,14 @@ class LookReply(BaseModel):
         ),
         WithJsonSchema({"type": "string", "enum": _STATES}),
     ]
-    #: Copied from a changed text: what mends it.
+    #: Quote of the changed text that resolves the finding.
     words: str = ""
 
 
 class ReviewReply(BaseModel):
     findings: list[FindingReply]
     summary: str
-    #: Id of the verdict it would give, or `NOBODY`'s word.
+    #: Id of the verdict that the agent would give, or `NOBODY`.
     verdict: str = NOBODY
 
 
@@ -105,76 +105,76 @@ class SecondLookReply(BaseModel):
 
 @cache
 def review_reply(sources: tuple[str, ...]) -> type[ReviewReply]:
-    verdict = one_of((*VERDICTS, NOBODY))
-    return narrowed(ReviewReply, findings=list[_finding(sources)], verdict=verdict)
+    verdict = label_type((*VERDICTS, NOBODY))
+    return narrow_form(ReviewReply, findings=list[_finding_form(sources)], verdict=verdict)
 
 
 @cache
 def second_look_reply(labels: tuple[str, ...], sources: tuple[str, ...]) -> type[SecondLookReply]:
-    look = narrowed(LookReply, finding=one_of(labels))
-    verdict, new = one_of((*VERDICTS, NOBODY)), list[_finding(sources)]
-    return narrowed(SecondLookReply, looks=list[look], new=new, verdict=verdict)
+    look = narrow_form(LookReply, finding=label_type(labels))
+    verdict, new = label_type((*VERDICTS, NOBODY)), list[_finding_form(sources)]
+    return narrow_form(SecondLookReply, looks=list[look], new=new, verdict=verdict)
 
 
-def _finding(sources: tuple[str, ...]) -> type[FindingReply]:
-    types = {"severity": one_of([severity.value for severity in Severity])}
+def _finding_form(sources: tuple[str, ...]) -> type[FindingReply]:
+    types = {"severity": label_type([severity.value for severity in Severity])}
     if sources:
-        types["source"] = one_of(sources)
-    return narrowed(FindingReply, **types)
+        types["source"] = label_type(sources)
+    return narrow_form(FindingReply, **types)
 
 
 async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
-    read = subject(debate)
-    form = review_reply(tuple(source.id for source in read))
+    sources = subject(debate)
+    form = review_reply(tuple(source.id for source in sources))
     reply, call = await ask_model(calls, debate, turn, form)
-    findings = await asyncio.to_thread(_findings_in, reply.findings, read)
+    findings = await asyncio.to_thread(_findings_in, reply.findings, sources)
     text = await asyncio.to_thread(_findings_text, debate, turn, reply, findings, call=call)
     return ContributionMade(contribution=text)
 
 
 async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
-    changed, mine = handed_in(debate), own_findings(debate, turn.agent)
-    read = (*subject(debate), *changed)
-    labels = tuple(f"f{finding.number}" for finding in mine)
-    form = second_look_reply(labels, tuple(source.id for source in read))
+    revisions, findings = handed_in(debate), own_findings(debate, turn.agent)
+    sources = (*subject(debate), *revisions)
+    labels = tuple(f"f{finding.number}" for finding in findings)
+    form = second_look_reply(labels, tuple(source.id for source in sources))
     reply, call = await ask_model(calls, debate, turn, form)
     looks = {label_in(answer.finding, labels): answer for answer in reply.looks}
 
-    def checked_reply() -> Contribution:
+    def check_reply() -> Contribution:
         again = [
-            _looked_at(finding, looks.get(f"f{finding.number}"), subject(debate), changed)
-            for finding in mine
+            _after_second_look(finding, looks.get(f"f{finding.number}"), subject(debate), revisions)
+            for finding in findings
         ]
         again = [finding.model_copy(update={"raised_by": ()}) for finding in again]
-        new = _findings_in(reply.new, read, FindingStatus.NEW)
+        new = _findings_in(reply.new, sources, FindingStatus.NEW)
         return _findings_text(debate, turn, reply, [*again, *new], call=call)
 
-    return ContributionMade(contribution=await asyncio.to_thread(checked_reply))
+    return ContributionMade(contribution=await asyncio.to_thread(check_reply))
 
 
-def _looked_at(
+def _after_second_look(
     finding: ReviewFinding,
     look: LookReply | None,
-    read: Sequence[Source],
-    changed: Sequence[Source],
+    sources: Sequence[Source],
+    revisions: Sequence[Source],
 ) -> ReviewFinding:
-    """The finding after a second look: what is passed over is still open.
+    """The finding after a second look; open if the agent does not mention it.
 
-    It is resolved only where a changed text shows it: the words that were wrong are gone, or the
-    agent quotes words that mend it.
+    It is resolved only if a changed text shows it: the criticised words are gone, or the agent
+    quotes words that correct them.
     """
-    revision = revision_of(finding.citation, read, changed)
-    before = next((source for source in read if source.id == finding.citation.source), None)
+    revision = revision_of(finding.citation, sources, revisions)
+    before = next((source for source in sources if source.id == finding.citation.source), None)
     lines = changes_at(finding.citation, before, revision) if before and revision else ()
     if look is None:
         return finding.model_copy(update={"changed": lines})
-    mended_by = quoted_in(look.words, changed) if look.words.strip() else None
+    mended_by = quoted_in(look.words, revisions) if look.words.strip() else None
     status = FindingStatus(look.status)
     is_shown = mended_by is not None or is_gone(finding.citation, revision)
     if status is FindingStatus.RESOLVED and not is_shown:
         status = FindingStatus.ANSWERED
-    why, _ = check_citations(look.why.strip(), (*read, *changed))
-    state = {"status": status, "why": why, "changed": lines, "mended_by": mended_by}
+    reason, _ = check_citations(look.why.strip(), (*sources, *revisions))
+    state = {"status": status, "why": reason, "changed": lines, "mended_by": mended_by}
     return finding.model_copy(update=state)
 
 
@@ -194,10 +194,10 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged
 
 def _findings_in(
     replies: Iterable[FindingReply],
-    read: Sequence[Source],
+    sources: Sequence[Source],
     status: FindingStatus = FindingStatus.OPEN,
 ) -> list[ReviewFinding]:
-    """The findings of a reply, their words and the quotes in them looked for in what was read."""
+    """The findings of a reply, with their quotes checked against the subject."""
     findings = list[ReviewFinding]()
     for reply in [reply for reply in replies if reply.wrong.strip()][:MOST_FINDINGS]:
         words = " ".join(reply.words.split())
@@ -206,9 +206,9 @@ def _findings_in(
         findings.append(
             ReviewFinding(
                 severity=Severity(reply.severity),
-                citation=check(reply.source.lower(), words, read),
-                wrong=check_citations(" ".join(reply.wrong.split()), read)[0],
-                mend=check_citations(" ".join(reply.mend.split()), read)[0],
+                citation=check(reply.source.lower(), words, sources),
+                wrong=check_citations(" ".join(reply.wrong.split()), sources)[0],
+                mend=check_citations(" ".join(reply.mend.split()), sources)[0],
                 status=status,
             )
         )
@@ -223,15 +223,15 @@ def _findings_text(
     *,
     call: Call,
 ) -> Contribution:
-    """The findings of an agent as a text that people and other agents read."""
+    """The findings of an agent as a contribution that people and other agents read."""
     short = " ".join(reply.summary.replace("*", "").split())
     short = short or VERDICTS.get(reply.verdict, "No summary.")
     lines = [_line(finding) for finding in findings if finding.counts]
-    struck = [_line(finding) for finding in findings if not finding.counts]
-    why = "Struck out, because the words they are about are not in the subject:"
-    blocks = (f"**{short}**", "\n".join(lines), why if struck else "", "\n".join(struck))
+    rejected = [_line(finding) for finding in findings if not finding.counts]
+    title = "Struck out, because the words they are about are not in the subject:"
+    blocks = (f"**{short}**", "\n".join(lines), title if rejected else "", "\n".join(rejected))
     text, citations = check_citations("\n\n".join(filter(None, blocks)), debate.evidence)
-    warning = f"{quantity(len(struck), 'finding')} struck out: not about words of the subject."
+    warning = f"{quantity(len(rejected), 'finding')} struck out: not about words of the subject."
     return Contribution(
         turn=turn,
         text=text,
@@ -240,7 +240,7 @@ def _findings_text(
         citations=citations,
         stance={} if reply.verdict == NOBODY else {reply.verdict: 1.0},
         findings=tuple(findings),
-        warnings=(warning,) if struck else (),
+        warnings=(warning,) if rejected else (),
     )
 
 
@@ -251,23 +251,23 @@ def _line(finding: ReviewFinding) -> str:
     if finding.number or finding.status is FindingStatus.NEW:
         name += f", {finding.status.value}"
     mend = f" *To mend it*: {finding.mend}" if finding.mend else ""
-    why = f" *{finding.why}*" if finding.why else ""
+    reason = f" *{finding.why}*" if finding.why else ""
     quote, mended_by = (
-        f' [{cited.source}: "{cited.words.replace(chr(34), chr(39))}"]'
-        if cited and cited.words
+        f' [{citation.source}: "{citation.words.replace(chr(34), chr(39))}"]'
+        if citation and citation.words
         else ""
-        for cited in (finding.citation, finding.mended_by)
+        for citation in (finding.citation, finding.mended_by)
     )
-    return f"- **{name}**{quote} {finding.wrong}{mend}{why}{mended_by}"
+    return f"- **{name}**{quote} {finding.wrong}{mend}{reason}{mended_by}"
 
 
 def _values_of_review(debate: Debate, turn: Turn) -> Mapping[str, object]:
-    changed = [source.id for source in handed_in(debate)] if turn.act is Act.SECOND_LOOK else []
-    read = [source.id for source in subject(debate)]
+    revisions = [source.id for source in handed_in(debate)] if turn.act is Act.SECOND_LOOK else []
+    sources = [source.id for source in subject(debate)]
     return {
-        "subject": ", ".join((*read, *changed)) or "the question",
-        "handed_in": ", ".join(changed),
-        "in_part": bool(left_out(debate)),
+        "subject": ", ".join((*sources, *revisions)) or "the question",
+        "handed_in": ", ".join(revisions),
+        "in_part": bool(hidden_passage_counts(debate)),
         "labels": ", ".join(f"f{finding.number}" for finding in own_findings(debate, turn.agent)),
         "most": MOST_FINDINGS,
         "options": ", ".join(f'"{option}" ({name})' for option, name in VERDICTS.items()),
@@ -283,9 +283,9 @@ ACTS[Act.REVIEW] = ActSpec(values=_values_of_review, perform=review)
 ACTS[Act.FINDINGS] = side_act(
     max_tokens=512,
     values=lambda debate, _: {"labels": ", ".join(_labels(debate))},
-    # Findings stand with the words they are about: the subject need not be read again.
-    parts=lambda debate, turn: (
-        asked_parts(debate)[0],
+    # The subject itself is left out, because each finding quotes its words.
+    prompt_parts=lambda debate, turn: (
+        question_parts(debate)[0],
         *format_of(debate).shown_parts(debate, turn),
     ),
     perform=merge,
@@ -295,75 +295,77 @@ ACTS[Act.SECOND_LOOK] = ActSpec(effort=Effort.LOW, values=_values_of_review, per
 
 
 def verdict_of_review(debate: Debate, verdict: Verdict) -> Verdict:
-    """The verdict of a review with the state of every finding; its headline counts the open ones.
+    """The verdict of a review with the state of each finding and a headline with their counts.
 
-    The judge's sentence opens the reasoning. "Ready" becomes "with changes" while a finding of a
-    weighty severity is open.
+    The judge's sentence begins the reasoning. "Ready" becomes "with changes" while a finding of
+    high severity is open.
     """
     if debate.setup.format != NAME:
         return verdict
     findings, warnings = current_findings(debate), verdict.warnings
-    read = {source.id for source in subject(debate)}
-    if missing := sum(count for name, count in left_out(debate).items() if name in read):
+    source_ids = {source.id for source in subject(debate)}
+    if missing := sum(
+        count for name, count in hidden_passage_counts(debate).items() if name in source_ids
+    ):
         passages = quantity(missing, "passage")
         text = f"Not all of the subject was read: no agent was shown {passages} of it."
         warnings = (*warnings, text)
-    known = {"findings": findings, "warnings": warnings, "notes": _notes(debate, verdict)}
+    fields = {"findings": findings, "warnings": warnings, "notes": _notes(debate, verdict)}
     if verdict.is_undecided:
-        return verdict.model_copy(update=known)
+        return verdict.model_copy(update=fields)
     options = options_of(debate)
     is_weighty = any(finding.is_open for finding in findings if finding.severity in WEIGHTY)
     option = options.resolve(verdict.option) or option_voted_for(debate)
-    why_none = _why_no_verdict(debate, option)
-    if why_none:
+    missing_reason = _missing_verdict_reason(debate, option)
+    if missing_reason:
         option = ""
     elif option == READY and is_weighty:
-        option, known["warnings"] = options.resolve(WITH_CHANGES), (*warnings, NOT_READY)
-    name = why_none or options.name(option)
+        option, fields["warnings"] = options.resolve(WITH_CHANGES), (*warnings, NOT_READY)
+    name = missing_reason or options.name(option)
     count = ", ".join(filter(None, (open_findings_words(findings), answered_words(findings))))
-    # The solution is opened by what the judge decided in a sentence.
-    said, solution = verdict.decision.strip(), verdict.solution.strip()
+    # The judge's decision, one sentence, begins the solution.
+    sentence, solution = verdict.decision.strip(), verdict.solution.strip()
     return verdict.model_copy(
         update={
-            **known,
+            **fields,
             "option": option,
             "decision": f"{name}: {count}" if count else name,
-            "solution": solution if said in solution else f"{said}\n\n{solution}".strip(),
+            "solution": solution if sentence in solution else f"{sentence}\n\n{solution}".strip(),
             "criteria": tuple(_criteria(verdict, option)) if option else (),
         }
     )
 
 
 def _criteria(verdict: Verdict, option: str) -> Iterator[Judgement]:
-    """One row of criteria, under the verdict's option: they judge the subject, not the verdicts."""
-    own = [criterion for criterion in verdict.criteria if criterion.option == verdict.option]
-    judged = {criterion.criterion: criterion for criterion in (*verdict.criteria, *own)}
-    for criterion in judged.values():
+    """One row of criteria, for the verdict's option, because they judge the subject itself."""
+    of_verdict = [criterion for criterion in verdict.criteria if criterion.option == verdict.option]
+    by_name = {criterion.criterion: criterion for criterion in (*verdict.criteria, *of_verdict)}
+    for criterion in by_name.values():
         yield criterion.model_copy(update={"option": option})
 
 
 def _notes(debate: Debate, verdict: Verdict) -> tuple[NoteOutcome, ...]:
     acts = {contribution.turn.act for contribution in debate.contributions.values()}
-    looked = Act.SECOND_LOOK in acts
-    why = "The agents read it and looked again." if looked else "Nobody looked again."
+    is_used = Act.SECOND_LOOK in acts
+    text = "The agents read it and looked again." if is_used else "Nobody looked again."
     handing_in = {note.id for note in debate.notes if is_handing_in(note)}
     return tuple(
-        NoteOutcome(note=outcome.note, used=looked, explanation=why)
+        NoteOutcome(note=outcome.note, used=is_used, explanation=text)
         if outcome.note in handing_in
         else outcome
         for outcome in verdict.notes
     )
 
 
-def _why_no_verdict(debate: Debate, option: str) -> str:
-    """Why the review has none of the three verdicts, as a headline; empty where it has one.
+def _missing_verdict_reason(debate: Debate, option: str) -> str:
+    """The headline of a review without a verdict, with the reason; empty if it has a verdict.
 
-    `option` is the verdict that the judge, or the vote, gave; empty: none.
+    `option` is the verdict by the judge or the vote; empty: none.
     """
     if debate.stop and not debate.tally:
         return "Stopped before it was done"
     if option:
         return ""
-    if len(FORMAT.positions(debate)) <= 1:  # there are no options, and nobody votes
+    if len(FORMAT.positions(debate)) <= 1:  # then there are no options and no vote
         return "No verdict, as only one agent reviewed it"
     return "No verdict"

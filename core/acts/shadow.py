@@ -1,4 +1,4 @@
-"""The shadow answer: one model answers alone, and which of the debate's options that is."""
+"""The shadow answer: one model answers alone, and its answer is matched to an option."""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from core.acts.act import ACTS, ActSpec, side_act
 from core.acts.citing import with_checked_evidence
-from core.acts.context import asked_parts, option_labels, options_part, without_cache_marks
+from core.acts.context import option_labels, options_part, question_parts, without_cache_marks
 from core.acts.replies import lines_of
 from core.acts.request_for import ask_choice, ask_model
 from core.debate.state import Debate
@@ -43,29 +43,29 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswere
     return ShadowAnswered(shadow=await asyncio.to_thread(with_checked_evidence, debate, shadow))
 
 
-async def place(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowPlaced:
+async def match_option(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowPlaced:
     option, _, call = await ask_choice(calls, debate, turn, debate.setup.agent(SUMMARIZER))
     return ShadowPlaced(choice=ShadowChoice(turn=turn, option=option, call=call))
 
 
 def _parts_of_choice(debate: Debate, _turn: Turn) -> Sequence[Part]:
-    alone = debate.shadow
-    text = "\n".join((alone.decision, *alone.reasons)) if alone else ""
-    answer = [Part(kind=PartKind.CANDIDATE, label="Answer", text=text)] if alone else []
-    return without_cache_marks((asked_parts(debate)[0], *options_part(debate), *answer))
+    shadow = debate.shadow
+    text = "\n".join((shadow.decision, *shadow.reasons)) if shadow else ""
+    answer = [Part(kind=PartKind.CANDIDATE, label="Answer", text=text)] if shadow else []
+    return without_cache_marks((question_parts(debate)[0], *options_part(debate), *answer))
 
 
 ACTS[Act.SHADOW] = ActSpec(
     words=350,
     is_posted=False,
     values=lambda debate, _: {"sections": bool(parts_of(debate.setup.playbook))},
-    parts=lambda debate, _: without_cache_marks(asked_parts(debate)),
+    prompt_parts=lambda debate, _: without_cache_marks(question_parts(debate)),
     perform=answer,
 )
 
 ACTS[Act.SHADOW_CHOICE] = side_act(
     max_tokens=512,
     values=lambda debate, _: {"options": ", ".join(option_labels(debate))},
-    parts=_parts_of_choice,
-    perform=place,
+    prompt_parts=_parts_of_choice,
+    perform=match_option,
 )

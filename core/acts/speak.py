@@ -1,4 +1,4 @@
-"""Speeches: the acts that end in text, and the short form that ends each.
+"""Speeches: acts whose outcome is a text, and the short form at the end of each text.
 
     In short: Keep the job queue in PostgreSQL.
     - Nobody has to run a second system.
@@ -15,10 +15,10 @@ from functools import partial
 
 from core.acts.act import ACTS, ActSpec
 from core.acts.citing import (
-    look_up_in,
+    lookup_query,
     may_look_up,
     with_checked_quotes,
-    with_looked_up,
+    with_lookup_result,
     without_quotes,
 )
 from core.acts.prompt import MOST_RAISED
@@ -35,60 +35,62 @@ from core.rules.formats.registry import format_of
 from core.rules.judging import is_first_answer
 from core.rules.options import is_stance_line, options_of, read_stance, without_stance
 
-#: Longest answer and longest point that are kept, in characters.
+#: Longest answer and longest point in a short form, in characters; the rest is cut.
 ANSWER_MAX_CHARS = 300
 POINT_MAX_CHARS = 200
-#: Points that are kept.
+#: Most points of a short form.
 MOST_POINTS = 5
-#: Lines from the end of a text in which its short form is looked for.
+#: Lines from the end of a text that are searched for its short form.
 _LAST_LINES = 20
-#: "**In short:** …", however a model decorates it.
+#: "In short: …", with any Markdown marks.
 _ANSWER_LINE = re.compile(r"^[\s>*_#`-]{0,8}in short[\s*_]{0,4}:(.{1,600})$", re.IGNORECASE)
-#: "Risk: …", in a list or not.
+#: "Risk: …", as a list item or not.
 _RAISED_LINE = re.compile(
     r"^[\s>*_#`•+-]{0,8}(risk|idea|fact|missing)[\s*_]{0,4}:(.{1,600})$", re.IGNORECASE
 )
 _POINT_LINE = re.compile(r"^\s{0,8}(?:[-*•+]|\d{1,2}[.)])\s{1,4}(\S.{0,600})$")
-#: Closes what was opened before the label: "**In short:** Keep it".
+#: Closing marks of a decorated label: the second "**" of "**In short:** Keep it".
 _LEFT_OVER = re.compile(r"^\s*[*_]{1,3}(?=\s)")
 _MARKS = ("**", "__", "*", "_", "`")
 
 
 async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
-    carried = format_of(debate).carried_over(debate, turn)
-    if carried:
+    earlier = format_of(debate).carried_over(debate, turn)
+    if earlier:
         warnings = ("No critique arrived.",) if turn.act is Act.REFINEMENT else ()
         return ContributionMade(
             contribution=Contribution(
                 turn=turn,
-                text=carried.text,
-                answer=carried.answer,
-                points=carried.points,
-                carried_from=carried.turn.key,
-                citations=carried.citations,
-                stance=carried.stance,
+                text=earlier.text,
+                answer=earlier.answer,
+                points=earlier.points,
+                carried_from=earlier.turn.key,
+                citations=earlier.citations,
+                stance=earlier.stance,
                 warnings=warnings,
             )
         )
     agent = debate.setup.agent(turn.agent)
     request, terms = request_for(debate, turn), terms_for(debate, turn)
     text, call = await calls.ask(request, agent, terms)
-    looked_up = look_up_in(text) if may_look_up(debate, turn) else ""
+    looked_up = lookup_query(text) if may_look_up(debate, turn) else ""
     if looked_up:
-        second_request = await asyncio.to_thread(with_looked_up, debate, request, looked_up)
-        text, more = await calls.ask(second_request, agent, terms)
-        call = replace(more, usage=call.usage + more.usage)
-        if look_up_in(text):
+        second_request = await asyncio.to_thread(with_lookup_result, debate, request, looked_up)
+        text, second_call = await calls.ask(second_request, agent, terms)
+        call = replace(second_call, usage=call.usage + second_call.usage)
+        if lookup_query(text):
             raise ReplyUnusable("It only asked to look something up, twice.", usage=call.usage)
     is_fresh = turn.act is Act.PROPOSAL and turn.round > 1
     warnings = ("The last refinement is missing; this is a fresh proposal.",) if is_fresh else ()
     contribution = Contribution(
         turn=turn, text=text, call=call, looked_up=looked_up, warnings=warnings
     )
-    return ContributionMade(contribution=await asyncio.to_thread(_as_read, debate, contribution))
+    return ContributionMade(
+        contribution=await asyncio.to_thread(_with_short_form, debate, contribution)
+    )
 
 
-def _as_read(debate: Debate, contribution: Contribution) -> Contribution:
+def _with_short_form(debate: Debate, contribution: Contribution) -> Contribution:
     short, options = read_short_form(contribution.text.strip()), options_of(debate)
     text, update = short.text, dict[str, object](answer=short.answer, points=short.points)
     if is_first_answer(debate, contribution.turn):
@@ -107,39 +109,39 @@ def _as_read(debate: Debate, contribution: Contribution) -> Contribution:
 class ShortForm:
     #: The text without its short form.
     text: str
-    #: One sentence; empty: the text has no short form.
+    #: One sentence; empty if the text has no short form.
     answer: str = ""
     points: tuple[str, ...] = ()
-    #: What its author would not have anybody miss.
+    #: Risks, ideas, facts and gaps that the author points out.
     raised: tuple[tuple[RaisedKind, str], ...] = ()
 
 
 def read_short_form(text: str) -> ShortForm:
-    """Read the short form that ends a text; the whole text where it has none.
+    """Split a text into the text and the short form at its end, if it has one.
 
-    The line of the answer is followed by list items, lines that begin with what they raise, empty
-    lines and the stance only. The stance stays in the text.
+    After the line of the answer come only list items, lines such as "Risk: …", empty lines, and the
+    stance. The stance stays in the text.
     """
     lines = text.rstrip().splitlines()
-    points, stance, raised = list[str](), list[str](), list[tuple[RaisedKind, str]]()
-    for at in range(len(lines) - 1, max(0, len(lines) - _LAST_LINES), -1):
-        line = lines[at]
+    points, stance, raised_points = list[str](), list[str](), list[tuple[RaisedKind, str]]()
+    for index in range(len(lines) - 1, max(0, len(lines) - _LAST_LINES), -1):
+        line = lines[index]
         if head := _ANSWER_LINE.match(line):
             answer = _line(head[1], ANSWER_MAX_CHARS)
-            rest = "\n".join(lines[:at]).rstrip()
-            if not answer or not rest:
+            main_text = "\n".join(lines[:index]).rstrip()
+            if not answer or not main_text:
                 break
             return ShortForm(
-                text="\n".join((rest, *reversed(stance))),
+                text="\n".join((main_text, *reversed(stance))),
                 answer=answer,
                 points=tuple(filter(None, reversed(points)))[:MOST_POINTS],
-                raised=tuple(pair for pair in reversed(raised) if pair[1])[:MOST_RAISED],
+                raised=tuple(pair for pair in reversed(raised_points) if pair[1])[:MOST_RAISED],
             )
         if is_stance_line(line):
             stance.append(line)
         elif match := _RAISED_LINE.match(line):
             kind = RaisedKind(match[1].lower())
-            raised.append((kind, _line(match[2], POINT_MAX_CHARS)))
+            raised_points.append((kind, _line(match[2], POINT_MAX_CHARS)))
         elif point := _POINT_LINE.match(line):
             points.append(_line(point[1], POINT_MAX_CHARS))
         elif line.strip():

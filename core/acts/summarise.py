@@ -1,9 +1,9 @@
-"""Summaries: asks a model for one, tries again, and says what stands in where that fails.
+"""Asks a model for summaries, with a retry and fallbacks.
 
-A summary that fails never stops a debate. An agent's history or the judge's material is then used
-in full, as is a contribution or what several rounds were in short; for a round the fallbacks are:
-one retry with a shorter prompt, the last three contributions, a mark that the summary is missing.
-Each says how it came to be. Sources: dialectic's context summarization, Board of One's background
+A failed summary never stops a debate. If the summary of a history, of a contribution, of several
+rounds or of the judge's material fails, the full text is used. The fallbacks for a round are: one
+retry with a shorter prompt, the last three contributions, a note that the summary is missing. Each
+summary records its method. Sources: dialectic's context summarization, Board of One's background
 summarizer.
 """
 
@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 
 from core.acts.act import ACTS, side_act
-from core.acts.context import told_by_people
+from core.acts.context import question_and_note_parts
 from core.acts.request_for import request_for, terms_for
 from core.debate.contributions import Summary, SummaryKind
 from core.debate.state import Debate
@@ -23,30 +23,30 @@ from core.request import Part, PartKind
 from core.rules.history.material import SummaryMaterial, material_for
 
 CUT_MARK = " […]"
-#: A reply that is cut off is lost, so a summary may run over its length by far before it is cut.
+#: A reply that a vendor cuts off is lost, so the limit in tokens is far above the length asked for.
 _LEAST_TOKENS = 512
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
-#: A sentence's end counts if it keeps this share of the room; else it is cut at a word's end.
-_KEPT_AT_LEAST = 0.5
+#: A text is cut after a sentence if this share of the limit remains, otherwise after a word.
+_LEAST_SHARE = 0.5
 
 
 async def summarise(calls: ModelCalls, debate: Debate, turn: Turn) -> SummaryMade:
-    """Sum up what this turn is for.
+    """Write the summary of this turn.
 
     Raises:
-        CallFailed: No model could be asked, and the turn's strategy shows the full text.
+        CallFailed: No summary could be made, and prompts show the full text instead.
     """
     material = material_for(debate, turn)
     try:
         return SummaryMade(summary=await _ask(calls, debate, turn, material))
     except CallFailed as error:
-        stand_in, lost = material.stand_in, error.usage
+        stand_in, wasted_usage = material.stand_in, error.usage
         if stand_in is None:
             raise
     try:
         summary = await _ask(calls, debate, turn, material, brief=True)
     except CallFailed as error:
-        lost += error.usage
+        wasted_usage += error.usage
         summary = Summary(
             turn=turn,
             kind=material.kind,
@@ -56,22 +56,20 @@ async def summarise(calls: ModelCalls, debate: Debate, turn: Turn) -> SummaryMad
             method=material.stand_in_method,
             warnings=(f"The summary failed: {error}",),
         )
-    return SummaryMade(summary=summary.model_copy(update={"lost": lost}))
+    return SummaryMade(summary=summary.model_copy(update={"lost": wasted_usage}))
 
 
 def cut(text: str, most: int) -> str:
-    """The text, cut with a visible mark if it is longer than `most` characters.
+    """The text, cut and marked if it is longer than `most` characters.
 
-    At the end of a sentence, where that leaves enough of it; else at a word's end.
+    It is cut after a sentence if enough text remains, otherwise after a word.
     """
     if len(text) <= most:
         return text
     room = text[: max(0, most - len(CUT_MARK))]
     ends = [match.end() for match in _SENTENCE_END.finditer(text[: len(room) + 1])]
     end = max((end for end in ends if end <= len(room)), default=0)
-    beginning = (
-        room[:end] if end >= len(room) * _KEPT_AT_LEAST else "".join(room.rsplit(None, 1)[:1])
-    )
+    beginning = room[:end] if end >= len(room) * _LEAST_SHARE else "".join(room.rsplit(None, 1)[:1])
     return beginning.rstrip() + CUT_MARK
 
 
@@ -79,21 +77,21 @@ async def _ask(
     calls: ModelCalls, debate: Debate, turn: Turn, material: SummaryMaterial, *, brief: bool = False
 ) -> Summary:
     text = material.text
-    if brief and material.kind is SummaryKind.ROUND:  # what was said last counts most
+    if brief and material.kind is SummaryKind.ROUND:  # the last contributions matter most
         text = text[-len(text) // 2 :]
-    whole = Part(kind=PartKind.OTHER, label="To be summed up", text=text, trim_priority=2)
-    # What will be summed up again is read from the cache then.
+    full_part = Part(kind=PartKind.OTHER, label="To be summed up", text=text, trim_priority=2)
+    # The next summary begins with the same texts, so they are marked for the cache.
     read_again = len(material.grows_by) - material.is_last
     grows = [
-        replace(whole, text=piece, ends_shared=at < read_again)
-        for at, piece in enumerate(material.grows_by)
+        replace(full_part, text=piece, ends_shared=index < read_again)
+        for index, piece in enumerate(material.grows_by)
     ]
-    people, notes = told_by_people(debate)
-    if turn.agent == JUDGE:  # nobody else reads on in its form
+    people, notes = question_and_note_parts(debate)
+    if turn.agent == JUDGE:  # no other prompt begins with the same text
         people = [replace(part, ends_shared=False) for part in people]
-    parts = (*people, *(grows or [whole]), *notes)
+    parts = (*people, *(grows or [full_part]), *notes)
     agent = debate.setup.agent(turn.agent)
-    if material.prompt:  # settings give summaries a prompt of their own
+    if material.prompt:  # the settings override the prompt of summaries
         prompts = {**agent.prompts, turn.act.value: material.prompt}
         agent = agent.model_copy(update={"prompts": prompts})
     values: dict[str, object] = {

@@ -1,4 +1,4 @@
-"""Takes a turn: under which caps, and for whom; each act says what it does."""
+"""Takes turns: the caps and the asker of each call. The acts declare the work itself."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -22,10 +22,10 @@ from core.rules.schedule import is_ending
 from core.rules.sources import MOST_CHARACTERS, MOST_SOURCES, SAME_AS, label_of
 from core.usage import Cap, Usage
 
-#: Share of a debate's cap that only the vote and the verdict may use.
-KEPT_FOR_THE_END = Decimal("0.2")
-#: Share of a debate's cap, and of every other, that the shadow answer leaves to the debate.
-KEPT_FROM_THE_SHADOW, _KEPT_OF_OTHERS = Decimal("0.8"), Decimal("0.2")
+#: Share of a debate's cap reserved for the vote and the verdict.
+RESERVED_FOR_ENDING = Decimal("0.2")
+#: Shares of the debate's cap and of all other caps that the shadow answer may not use.
+RESERVED_FROM_SHADOW, _RESERVED_OF_OTHER_CAPS = Decimal("0.8"), Decimal("0.2")
 
 
 class Turns:
@@ -38,16 +38,16 @@ class Turns:
         reservations: Reservations | None = None,
         reader: SourceReader | None = None,
     ) -> None:
-        """Keep what turns need.
+        """Set the services that turns use.
 
         Args:
             calls: Asks models.
-            caps_of: Says what may be spent.
-            secret: The installation's, so that vendors can tell people apart and not recognise
-                them; None: vendors are told nothing.
-            reservations: Reserves money under the caps for each call; None: a call is only looked
-                at by itself.
-            reader: Reads sources; None: none can be read.
+            caps_of: Returns the caps on spending for a debate.
+            secret: Returns the installation's secret for pseudonyms of people, which vendors get;
+                None: vendors get no pseudonym.
+            reservations: Reserves money under the caps for each call; None: each call is checked
+                by itself.
+            reader: Reads sources; None: sources cannot be read.
         """
         self._calls = calls
         self._caps_of = caps_of
@@ -55,8 +55,8 @@ class Turns:
         self._reservations = reservations
         self._reader = reader
         self._key: bytes = b""
-        #: By debate; kept while somebody has it.
-        self._cutting = WeakValueDictionary[str, asyncio.Lock]()
+        #: Locks by debate id, so that sources are split once. An entry exists while it is in use.
+        self._source_locks = WeakValueDictionary[str, asyncio.Lock]()
 
     async def take(
         self,
@@ -67,38 +67,38 @@ class Turns:
         prove: Callable[[], Awaitable[None]] | None = None,
         waits: bool = True,
     ) -> Event:
-        """The outcome of the turn.
+        """Take the turn and return the event with its outcome.
 
         Args:
-            debate: As it stands.
-            turn: Which one.
-            book: Told what each model call cost as soon as it has ended, however it did.
-            prove: Awaited right before each attempt; raises if another run holds the debate.
-            waits: Whether the turn can be offered again where all its models are away.
+            debate: The current state.
+            turn: The turn to take.
+            book: Called with the usage of each model call when it ends, even if it fails.
+            prove: Awaited before each attempt; raises if another run holds the debate.
+            waits: Whether the turn can be taken later if none of its models is available.
 
         Raises:
             CallFailed: No model could be asked, or the reply cannot be used.
-            ModelsAway: No model can be asked now; the turn is to be taken later.
-            RunLost: `prove` says so.
+            ModelsAway: No model is available now, and the turn can be taken later.
+            RunLost: Another run holds the debate.
             StoreDown: The database does not answer.
         """
         if turn.act is Act.READING:
-            return await read(self._reader, debate, turn)
+            return await read_source(self._reader, debate, turn)
         act = ACTS[turn.act]
         perform = act.perform
         assert perform, f"{turn.act} is no turn of a debate."  # noqa: S101 - the schedule has none
         provider = debate.setup.agent(turn.agent).provider if act.asks_model else ""
         async with self._calls.admission(provider, is_beside=turn.act in BESIDE):
             if debate.evidence:
-                # Of long sources it takes a second: once, for all turns that show them.
-                async with self._cutting.setdefault(debate.id, asyncio.Lock()):
+                # Splitting long sources takes a second, so it is done once for all turns.
+                async with self._source_locks.setdefault(debate.id, asyncio.Lock()):
                     await asyncio.to_thread(source_parts, debate)
             scope = await self._scope(debate, turn)
             scope = replace(scope, book=book, prove=prove, waits=waits)
             return await perform(self._calls.under(scope), debate, turn)
 
     async def _scope(self, debate: Debate, turn: Turn) -> CallScope:
-        """Who asks, and the bounds on money."""
+        """The pseudonym of the asker, and the limits on spending."""
         asker = ""
         if self._secret is not None:
             self._key = self._key or await self._secret()
@@ -107,28 +107,30 @@ class Turns:
         budget = None
         if self._reservations is not None:
             budget = Budget(reservations=self._reservations, debate_id=debate.id, turn=turn.key)
-        return CallScope(caps=kept_back(turn, self._caps_of(debate)), user=asker, budget=budget)
+        return CallScope(
+            caps=caps_with_reserve(turn, self._caps_of(debate)), user=asker, budget=budget
+        )
 
 
-def kept_back(turn: Turn, caps: Sequence[Cap]) -> Sequence[Cap]:
-    """The caps with what this turn has to leave to others.
+def caps_with_reserve(turn: Turn, caps: Sequence[Cap]) -> Sequence[Cap]:
+    """The caps with the share that this turn must leave to other turns.
 
-    A share of the debate's own cap is only for its end, so that what is there can be judged. The
-    debate comes first: the shadow answer is left out where it would take its room.
+    A share of the debate's own cap is reserved for its end, so that a verdict can be paid. The
+    shadow answer may use only money that the debate does not need.
     """
-    own, others = Decimal(0), Decimal(0)
+    debate_share, other_share = Decimal(0), Decimal(0)
     if turn.agent == SHADOW:
-        own, others = KEPT_FROM_THE_SHADOW, _KEPT_OF_OTHERS
+        debate_share, other_share = RESERVED_FROM_SHADOW, _RESERVED_OF_OTHER_CAPS
     elif not is_ending(turn):
-        own = KEPT_FOR_THE_END
-    shares = [own if cap.key.startswith("debate/") else others for cap in caps]
+        debate_share = RESERVED_FOR_ENDING
+    shares = [debate_share if cap.key.startswith("debate/") else other_share for cap in caps]
     return [
         replace(cap, kept=cap.limit * share) if share else cap
         for cap, share in zip(caps, shares, strict=True)
     ]
 
 
-async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> SourceRead:
+async def read_source(reader: SourceReader | None, debate: Debate, turn: Turn) -> SourceRead:
     number = int(turn.target or 0)
     reference = debate.references[number - 1]
     text, fault = SourceText(), ""
@@ -139,9 +141,9 @@ async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> Sourc
     else:
         try:
             text = await reader.read(reference, debate.setup.place)
-            same = [source.id for source in debate.evidence if source.sha256 == text.sha256]
-            if same:
-                fault = f"{SAME_AS} {same[0]}"
+            equal = [source.id for source in debate.evidence if source.sha256 == text.sha256]
+            if equal:
+                fault = f"{SAME_AS} {equal[0]}"
             elif (
                 sum(len(source.text) for source in debate.evidence) + len(text.text)
                 > MOST_CHARACTERS
@@ -149,18 +151,18 @@ async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> Sourc
                 fault = "the sources of this debate have too much text already"
         except BadInput as error:
             fault = str(error)
-    # The search may find a decision that a person has named already.
+    # The search can return a decision that a person has already named.
     keys = {(reference.kind, reference.fetch) for reference in debate.references}
-    # Files of a thread that was linked in words count as linked in words, too.
+    # If a thread was linked in a message text, so are its files.
     fresh = tuple(
         item.model_copy(update={"in_words": reference.in_words})
         for item in text.references
         if (item.kind, item.fetch) not in keys
     )
-    whole = {} if fault else dict(text.model_copy(update={"references": fresh}))
+    fields = {} if fault else dict(text.model_copy(update={"references": fresh}))
     label = label_of(debate.references, number)
     return SourceRead(
-        source=Source(turn=turn, reference=reference, fault=fault, label=label, **whole)
+        source=Source(turn=turn, reference=reference, fault=fault, label=label, **fields)
     )
 
 

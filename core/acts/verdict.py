@@ -1,8 +1,9 @@
-"""The judge's reply: its form, and the verdict that it, the vote and an audit make (pure).
+"""The judge's reply: its form, and the verdict made from it, the vote and an audit (pure).
 
-A judge that overturns a majority without new evidence loses on balance (arXiv:2606.29270). So it
-names the requirement that the vote's option breaks, in the team's words, or a quote; whether these
-words exist is looked up here. Else the vote's option stands, and the objection becomes the dissent.
+Judges that overturn a majority without new evidence are wrong more often (arXiv:2606.29270). So the
+judge must name the requirement that the vote's option breaks, in the team's words, or quote a
+source, and this module checks that these words exist. If they do not, the vote's option stands and
+the objection becomes the dissent.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,10 +20,10 @@ from core.acts.replies import (
     exact_label,
     first_sentence,
     label_in,
+    label_type,
     lines_of,
-    narrowed,
-    of_hundred,
-    one_of,
+    narrow_form,
+    percent_in,
 )
 from core.debate.contributions import NoteOutcome
 from core.debate.evidence import CitationStatus, SourceKind
@@ -53,14 +54,14 @@ from core.rules.options import options_of, short_name
 from core.rules.playbook import criteria_of, parts_of
 from core.rules.voting import best_texts, counted_ballots, option_voted_for
 
-#: What is said of a verdict with faults that an audit found and the judge did not mend.
+#: The remark on a verdict with faults that an audit found and the judge did not correct.
 DOUBTED = "an audit doubts words of this verdict"
-#: A requirement is named by at least so many of the team's words in a row.
+#: Fewest consecutive words of the team that identify a requirement.
 _LEAST_WORDS = 3
-#: Reasons that the voters' ballots lend to a verdict.
+#: Most reasons that a verdict takes from ballots.
 _MOST_REASONS = 3
-#: Longest ground that was not found, as it is told.
-_NAMED_CHARS = 200
+#: Longest ground in the warning that it was not found, in characters.
+_GROUND_CHARS = 200
 _STATES = [status.value for status in RequirementStatus]
 _NAMES_OF_STATES = {state: state for state in _STATES} | {
     **dict.fromkeys(("fulfilled", "yes"), RequirementStatus.MET.value),
@@ -111,12 +112,12 @@ class VerdictReply(BaseModel):
 
     reasons: list[str] = []
     dissent: str
-    #: Name of the agent that holds it, `NOBODY` where it is the judge's own; None: not said.
+    #: Name of the agent that dissents, `NOBODY` for the judge itself; None: not stated.
     dissent_by: str | None = None
     requirements: list[RequirementReply] = []
     criteria: list[JudgementReply] = []
     decision: str
-    #: Id of the option decided for, or `NOBODY`'s word where it is none of them.
+    #: Id of the option decided for, or `NOBODY` for none of them.
     option: str = NOBODY
     solution: str
     implementation: str
@@ -125,11 +126,11 @@ class VerdictReply(BaseModel):
     open_questions: list[str]
     overturned_by: list[str]
     notes: list[NoteReply]
-    #: None: none can be given. (The form vendors get asks for a number.)
-    confidence: Annotated[int | None, BeforeValidator(of_hundred)]
-    #: The requirement or quote for which it leaves the vote's option; empty: it does not.
+    #: None if the judge gives none. (The form for vendors asks for a number.)
+    confidence: Annotated[int | None, BeforeValidator(percent_in)]
+    #: The requirement or quote for which the judge overrules the vote; empty: it follows the vote.
     overrules: SkipJsonSchema[str] = ""
-    #: Labels of what one agent alone raised and the decision leaves out.
+    #: Labels of points that one agent alone raised and the decision leaves out.
     lone: SkipJsonSchema[list[str]] = []
     earlier: SkipJsonSchema[list[EarlierReply]] = []
     parts: SkipJsonSchema[list[PartReply]] = []
@@ -147,32 +148,34 @@ def verdict_reply(  # noqa: PLR0913 - each kind of label that stands in the form
     raised: tuple[str, ...] = (),
     agents: tuple[str, ...] = (),
 ) -> type[VerdictReply]:
-    """The form of a verdict that answers for notes of these labels and chooses among options.
+    """The form of a verdict, with the labels that its fields allow.
 
-    Without `criteria` of a playbook the judge chooses what it compares the options by.
+    Without `criteria` of a playbook the judge chooses the criteria to compare options by.
     """
     types: dict[str, Any] = {}
     if agents:
-        holders = one_of((*dict.fromkeys(agents), NOBODY))
-        # None where nothing is said, so that no call is spent on a repair.
-        said = BeforeValidator(lambda raw: raw if isinstance(raw, str) and raw.strip() else None)
-        types["dissent_by"] = Annotated[holders | None, said]
+        holders = label_type((*dict.fromkeys(agents), NOBODY))
+        # A missing name is read as None, so that no call is spent on a repair.
+        or_none = BeforeValidator(lambda raw: raw if isinstance(raw, str) and raw.strip() else None)
+        types["dissent_by"] = Annotated[holders | None, or_none]
     if voted:
         types["overrules"] = str
     if raised:
-        types["lone"] = list[one_of(raised)]
+        types["lone"] = list[label_type(raised)]
     if earlier:
-        relation = one_of([relation.value for relation in Relation])
-        types["earlier"] = list[narrowed(EarlierReply, source=one_of(earlier), relation=relation)]
+        relation = label_type([relation.value for relation in Relation])
+        types["earlier"] = list[
+            narrow_form(EarlierReply, source=label_type(earlier), relation=relation)
+        ]
     if parts:
-        types["parts"] = list[narrowed(PartReply, part=one_of(parts))]
+        types["parts"] = list[narrow_form(PartReply, part=label_type(parts))]
     if notes:
-        types["notes"] = list[narrowed(NoteReply, note=one_of(notes))]
+        types["notes"] = list[narrow_form(NoteReply, note=label_type(notes))]
     if options:
-        which = {"criterion": one_of(criteria)} if criteria else {}
-        judgement = narrowed(JudgementReply, option=one_of(options), **which)
-        types |= {"criteria": list[judgement], "option": one_of((*options, NOBODY))}
-    return narrowed(VerdictReply, **types)
+        criterion = {"criterion": label_type(criteria)} if criteria else {}
+        judgement = narrow_form(JudgementReply, option=label_type(options), **criterion)
+        types |= {"criteria": list[judgement], "option": label_type((*options, NOBODY))}
+    return narrow_form(VerdictReply, **types)
 
 
 def verdict_from(debate: Debate, reply: VerdictReply) -> Verdict:
@@ -181,15 +184,14 @@ def verdict_from(debate: Debate, reply: VerdictReply) -> Verdict:
     requirements = _requirements(reply, criteria)
     names = {label: criterion.name for label, criterion in criteria.items()}
     texts = {part.part: part.text.strip() for part in reply.parts}
-    notes = dict(zip(note_labels(debate), debate.notes, strict=True))
-    answers = {label_in(note.note, tuple(notes)): note for note in reply.notes}
-    unmentioned = NoteReply(note="", explanation="The judge did not mention it.", used=False)
     holders = {agent.name: agent.id for agent in debate.setup.agents} | {NOBODY: JUDGE}
-    raised = raised_points(debate)
-    # Fields of the same name in both.
-    same: dict[str, object] = {name: getattr(reply, name).strip() for name in Verdict.TEXTS}
-    same |= {name: lines_of(getattr(reply, name)) for name in Verdict.LISTS}
-    others = {
+    points = raised_points(debate)
+    # These fields have the same names in the reply and the verdict.
+    common_fields: dict[str, object] = {
+        name: getattr(reply, name).strip() for name in Verdict.TEXTS
+    }
+    common_fields |= {name: lines_of(getattr(reply, name)) for name in Verdict.LISTS}
+    other_fields = {
         "option": "" if reply.option == NOBODY else reply.option,
         "requirements": requirements,
         "unmet_requirements": tuple(
@@ -198,32 +200,39 @@ def verdict_from(debate: Debate, reply: VerdictReply) -> Verdict:
             if requirement.status is RequirementStatus.NOT_MET
         ),
         "criteria": tuple(
-            Judgement(option=criterion.option, criterion=named, words=criterion.judgement)
+            Judgement(option=criterion.option, criterion=name, words=criterion.judgement)
             for criterion in reply.criteria
-            if (named := names.get(criterion.criterion, criterion.criterion.strip()))
+            if (name := names.get(criterion.criterion, criterion.criterion.strip()))
         ),
         "sections": tuple(
             VerdictSection(title=part.title, text=texts[label])
             for label, part in parts_of(playbook).items()
             if texts.get(label)
         ),
-        "dissent_by": holders.get(reply.dissent_by or "", "") if same["dissent"] else "",
-        "lone": tuple(raised[it] for it in dict.fromkeys(reply.lone) if it in raised)[:MOST_LONE],
-        "notes": tuple(
-            NoteOutcome(note=note.id, used=answer.used, explanation=answer.explanation)
-            for label, note in notes.items()
-            for answer in [answers.get(label, unmentioned)]
-        ),
+        "dissent_by": holders.get(reply.dissent_by or "", "") if common_fields["dissent"] else "",
+        "lone": tuple(points[label] for label in dict.fromkeys(reply.lone) if label in points)[
+            :MOST_LONE
+        ],
+        "notes": tuple(_note_outcomes(debate, reply)),
         "earlier": tuple(_earlier(debate, reply)),
         "confidence": None,
         "judge_confidence": reply.confidence and max(0, min(reply.confidence, 100)),
     }
-    return Verdict.model_validate(same | others)
+    return Verdict.model_validate(common_fields | other_fields)
+
+
+def _note_outcomes(debate: Debate, reply: VerdictReply) -> Iterator[NoteOutcome]:
+    labels = note_labels(debate)
+    answers = {label_in(answer.note, labels): answer for answer in reply.notes}
+    missing = NoteReply(note="", explanation="The judge did not mention it.", used=False)
+    for label, note in zip(labels, debate.notes, strict=True):
+        answer = answers.get(label, missing)
+        yield NoteOutcome(note=note.id, used=answer.used, explanation=answer.explanation)
 
 
 def _earlier(debate: Debate, reply: VerdictReply) -> Iterator[EarlierDecision]:
-    stated = [answer for answer in reply.earlier if answer.relation in set(Relation)]
-    answers = {answer.source: answer for answer in reversed(stated)}
+    valid = [answer for answer in reply.earlier if answer.relation in set(Relation)]
+    answers = {answer.source: answer for answer in reversed(valid)}
     for source in debate.evidence:
         if source.id in answers and source.reference.kind is SourceKind.DECISION:
             yield EarlierDecision(
@@ -240,7 +249,7 @@ def _requirements(
     reply: VerdictReply, criteria: Mapping[str, PlaybookCriterion]
 ) -> tuple[Requirement, ...]:
     musts = {label: criterion.name for label, criterion in criteria.items() if criterion.must}
-    stated = [
+    labelled = [
         (str(label_in(requirement.requirement, tuple(musts))), requirement)
         for requirement in reply.requirements
         if requirement.requirement.strip()
@@ -251,16 +260,16 @@ def _requirements(
             words=reply.words.strip(),
             status=RequirementStatus(reply.status),
         )
-        for label, reply in stated
+        for label, reply in labelled
     ]
     # Musts that the judge does not mention are unknown.
     unknown = RequirementStatus.UNKNOWN
-    missing = [name for label, name in musts.items() if label not in dict(stated)]
+    missing = [name for label, name in musts.items() if label not in dict(labelled)]
     return (*requirements, *(Requirement(text=name, status=unknown) for name in missing))
 
 
-def stands_in(words: str, text: Sequence[str]) -> bool:
-    """Whether words occur in a text in a row, regardless of case and marks."""
+def contains_words(words: str, text: Sequence[str]) -> bool:
+    """Whether the text contains these words consecutively, ignoring case and punctuation."""
     phrase = " ".join(words_of(words))
     return bool(phrase) and f" {phrase} " in f" {' '.join(text)} "
 
@@ -269,13 +278,13 @@ def verdict_part(debate: Debate, verdict: Verdict) -> Part:
     return Part(kind=PartKind.OWN, label="The verdict", text="\n".join(_lines(debate, verdict)))
 
 
-def left_standing(
+def uncorrected_faults(
     debate: Debate, audit: Audit, draft: Verdict, verdict: Verdict
 ) -> Sequence[AuditFault]:
-    """The faults whose words the judge did not change.
+    """The faults that the judge did not correct: the verdict still has the quoted words.
 
-    Of a requirement called met, that is the row that calls it so; of a dropped dissent, whose words
-    stand in a ballot, the dissent and its holder.
+    For a requirement wrongly called met, only the rows of met requirements count. For a dropped
+    dissent, whose words are in a ballot, the dissent and its holder must have changed.
     """
     before, after = (words_of(verdict_part(debate, each).text) for each in (draft, verdict))
     was_met, is_met = (
@@ -283,26 +292,33 @@ def left_standing(
         for each in (draft, verdict)
     )
 
-    def stands(fault: AuditFault) -> bool:
+    def is_uncorrected(fault: AuditFault) -> bool:
         if fault.kind is AuditKind.DISSENT:
-            same = (verdict.dissent, verdict.dissent_by) == (draft.dissent, draft.dissent_by)
-            return same and stands_in(fault.words, after) == stands_in(fault.words, before)
-        if fault.kind is AuditKind.REQUIREMENT and stands_in(fault.words, was_met):
-            return stands_in(fault.words, is_met)
-        return stands_in(fault.words, after) if stands_in(fault.words, before) else after == before
+            is_same = (verdict.dissent, verdict.dissent_by) == (draft.dissent, draft.dissent_by)
+            return is_same and contains_words(fault.words, after) == contains_words(
+                fault.words, before
+            )
+        if fault.kind is AuditKind.REQUIREMENT and contains_words(fault.words, was_met):
+            return contains_words(fault.words, is_met)
+        return (
+            contains_words(fault.words, after)
+            if contains_words(fault.words, before)
+            else after == before
+        )
 
-    return [fault for fault in audit.faults if stands(fault)]
+    return [fault for fault in audit.faults if is_uncorrected(fault)]
 
 
 def open_faults(debate: Debate) -> Sequence[AuditFault]:
-    """What an audit found and the judge did not mend; empty without an audit."""
+    """Faults that an audit found and the judge did not correct; empty without an audit."""
     audit, draft, verdict = debate.audit, debate.draft, debate.verdict
-    return left_standing(debate, audit, draft, verdict) if audit and draft and verdict else ()
+    return uncorrected_faults(debate, audit, draft, verdict) if audit and draft and verdict else ()
 
 
 def is_doubted(debate: Debate, requirement: Requirement) -> bool:
     return any(
-        fault.kind is AuditKind.REQUIREMENT and stands_in(requirement.text, words_of(fault.words))
+        fault.kind is AuditKind.REQUIREMENT
+        and contains_words(requirement.text, words_of(fault.words))
         for fault in open_faults(debate)
     )
 
@@ -312,7 +328,7 @@ def decision_doubt(debate: Debate) -> str:
 
 
 def audit_words(debate: Debate) -> str:
-    """What an audit came to, in a sentence; empty where there was none."""
+    """The result of the audit in a sentence; empty if there was no audit."""
     audit, draft, verdict = debate.audit, debate.draft, debate.verdict
     if audit is None or draft is None or verdict is None:
         return ""
@@ -320,9 +336,10 @@ def audit_words(debate: Debate) -> str:
         return f"{audit.auditor} was to audit the verdict and could not: {audit.failure}"
     if not audit.faults:
         return f"An audit of the verdict by {audit.auditor} found no fault."
-    found, changed = len(audit.faults), len(audit.faults) - len(open_faults(debate))
-    text = f"An audit of the verdict by {audit.auditor} found {quantity(found, 'fault')}"
-    return f"{text}; the judge then changed the words of {changed or 'none'}."
+    total = len(audit.faults)
+    corrected = total - len(open_faults(debate))
+    text = f"An audit of the verdict by {audit.auditor} found {quantity(total, 'fault')}"
+    return f"{text}; the judge then changed the words of {corrected or 'none'}."
 
 
 def _requirement_lines(verdict: Verdict, *statuses: RequirementStatus) -> Iterator[str]:
@@ -359,17 +376,17 @@ def _lines(debate: Debate, verdict: Verdict) -> Iterator[str]:
 
 
 def binding_option(debate: Debate) -> str:
-    """Id of the option that the judge may leave on a ground only; empty: it is free to choose.
+    """Id of the option that the judge may overrule only with a ground; empty: it is free to choose.
 
-    The verdict of a review is bound by its findings instead.
+    In a review the findings bind the judge instead.
     """
     return "" if debate.setup.format == review.NAME else option_voted_for(debate)
 
 
-def bound_by_vote(debate: Debate, verdict: Verdict, ground: str) -> Verdict:
-    """The judge's verdict, or what the vote chose where the judge left that without a ground.
+def apply_vote(debate: Debate, verdict: Verdict, ground: str) -> Verdict:
+    """The judge's verdict, or the vote's choice if the judge overruled it without a valid ground.
 
-    `ground` is the broken requirement or the quote that the judge names for leaving the vote.
+    `ground` is the broken requirement or the quote that the judge gives for overruling the vote.
     """
     voted = binding_option(debate)
     if not voted or verdict.is_undecided or options_of(debate).resolve(verdict.option) == voted:
@@ -377,59 +394,60 @@ def bound_by_vote(debate: Debate, verdict: Verdict, ground: str) -> Verdict:
     words, source = checked_ground(debate, ground)
     overrule = Overrule(vote=voted, judge=verdict.option, ground=words, source=source)
     options = options_of(debate)
-    vote, named = options.name(voted), short_name(ground, _NAMED_CHARS)
+    vote, short_ground = options.name(voted), short_name(ground, _GROUND_CHARS)
     if overrule.stands:
-        # Only the words of a ground are looked up: that a requirement is broken is its opinion.
-        why = f"{source} says" if source else "it holds that this breaks"
-        text = f'The judge overruled the vote for "{vote}": {why} "{words}".'
+        # The words of a ground are checked. That a requirement is broken is the judge's opinion.
+        reason = f"{source} says" if source else "it holds that this breaks"
+        text = f'The judge overruled the vote for "{vote}": {reason} "{words}".'
     else:
         verdict = _verdict_of_vote(debate, verdict, voted)
         judge = f'"{options.name(overrule.judge)}"' if overrule.judge else "none of the options"
-        why = f"because of “{named}”, which was found nowhere" if named else "without a ground"
+        reason = "without a ground"
+        if short_ground:
+            reason = f"because of “{short_ground}”, which was found nowhere"
         text = (
-            f"The judge would have decided for {judge}, {why}: "
+            f"The judge would have decided for {judge}, {reason}: "
             f'the vote for "{vote}" stands, and the objection is the dissent.'
         )
     return verdict.model_copy(update={"overrule": overrule, "warnings": (text, *verdict.warnings)})
 
 
 def checked_ground(debate: Debate, ground: str) -> tuple[str, str]:
-    """The words that a ground rests on and the id of their source, if they are there; else empty.
+    """The words of a valid ground and the id of their source; both empty if it is not valid.
 
-    A requirement has no source: it stands in what the team wrote, or the playbook names it.
+    A requirement has no source. It must occur in a text of the team or in the playbook.
     """
     citations = check_citations(ground, debate.evidence)[1]
-    quoted = (citation for citation in citations if citation.status is CitationStatus.VERIFIED)
-    if quote := next(quoted, None):
+    verified = (citation for citation in citations if citation.status is CitationStatus.VERIFIED)
+    if quote := next(verified, None):
         return quote.words, quote.source
     criteria = criteria_of(debate.setup.playbook)
     musts = {label: criterion.name for label, criterion in criteria.items() if criterion.must}
     label = label_in(ground, tuple(musts))
     if label in musts:
         return musts[str(label)], ""
-    named = without_quotes(ground).strip(" \"'“”„")
-    if len(words_of(named)) < _LEAST_WORDS:
+    claim = without_quotes(ground).strip(" \"'“”„")
+    if len(words_of(claim)) < _LEAST_WORDS:
         return "", ""
     notes = (note.text for note in debate.notes)
     answers = (answer.text for answer in debate.answers.values())
-    written = (debate.setup.question, debate.setup.context, *notes, *answers, *musts.values())
-    is_there = any(stands_in(named, words_of(text)) for text in written)
-    return (named, "") if is_there else ("", "")
+    texts = (debate.setup.question, debate.setup.context, *notes, *answers, *musts.values())
+    is_written = any(contains_words(claim, words_of(text)) for text in texts)
+    return (claim, "") if is_written else ("", "")
 
 
-def best_holder(debate: Debate) -> str:
-    """Id of the agent with the best text for what the vote chose, the first where nobody voted."""
+def best_author(debate: Debate) -> str:
+    """Id of the author of the best text for the winning option, or of the first text."""
     best = best_texts(debate.tally) if debate.tally else ()
     return next(iter((*best, *format_of(debate).positions(debate))))
 
 
 def _verdict_of_vote(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
-    """What the vote chose, in the words of the best text for it, with the judge's as the dissent.
+    """A verdict for the vote's option from the best text for it, with the judge's as the dissent.
 
-    What the judge says of its own decision does not hold of this one: a requirement that nobody
-    judged is unknown.
+    The judge's fields about its own decision are removed, and requirements become unknown.
     """
-    best = best_holder(debate)
+    best = best_author(debate)
     position = format_of(debate).positions(debate)[best]
     reasons = tuple(
         f"{debate.setup.agent(ballot.voter).name}: {ballot.reasons[best]}"
@@ -437,7 +455,7 @@ def _verdict_of_vote(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
         if ballot.ranking[:1] == (best,)
     )
     unknown = {"status": RequirementStatus.UNKNOWN, "words": ""}
-    own = VerdictSection(title="The judge's objection in full", text=verdict.solution)
+    objection = VerdictSection(title="The judge's objection in full", text=verdict.solution)
     return verdict.model_copy(
         update={
             "decision": first_sentence(position.answer) or first_sentence(position.text),
@@ -449,10 +467,10 @@ def _verdict_of_vote(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
             "recommendations": (),
             "overturned_by": (),
             "unmet_requirements": (),
-            "requirements": tuple(it.model_copy(update=unknown) for it in verdict.requirements),
+            "requirements": tuple(row.model_copy(update=unknown) for row in verdict.requirements),
             "dissent": " ".join((verdict.decision, *verdict.reasons)),
             "dissent_by": JUDGE,
             "lone": tuple(point for point in verdict.lone if point.agent != best),
-            "sections": (own,) if verdict.solution else (),
+            "sections": (objection,) if verdict.solution else (),
         }
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from textwrap import shorten
 
-from core.acts.verdict import audit_words, best_holder, decision_doubt, is_doubted
+from core.acts.verdict import audit_words, best_author, decision_doubt, is_doubted
 from core.debate.agents import EXAMPLE, OFFLINE
 from core.debate.state import Debate, Status
 from core.debate.turn import JUDGE
@@ -99,7 +99,7 @@ def _whole(debate: Debate, verdict: Verdict, level: int) -> Iterator[str]:
         author = _NO_MODEL.get(debate.setup.judge.provider, author)
     yield from _standing(debate, verdict)
     if verdict.overrule and not verdict.overrule.stands:
-        holder = inert_line(name_of(debate, best_holder(debate)))
+        holder = inert_line(name_of(debate, best_author(debate)))
         yield (
             f"Decision and solution are the position of {holder}, the reasons are from ballots "
             f"for it; the rest was written by {author}."

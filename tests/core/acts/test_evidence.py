@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from core.acts.take import Turns, read
+from core.acts.take import Turns, read_source
 from core.debate.debate_events import DebateStarted
 from core.debate.evidence import CitationStatus, Source, SourceKind, SourceReference, SourceText
 from core.debate.log import fold
@@ -173,4 +173,4 @@ async def test_a_source_is_taken_once_and_as_long_as_there_is_room(
     there = Source(turn=reading_turn(1), reference=first, text=LOAD, sha256=LOAD[:20])
     debate = fold(log_of([DebateStarted(setup=setup), SourceRead(source=there)]))
 
-    assert (await read(shelf, debate, reading_turn(number))).source.fault == fault
+    assert (await read_source(shelf, debate, reading_turn(number))).source.fault == fault

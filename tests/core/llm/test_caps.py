@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from core.acts.take import KEPT_FOR_THE_END, Turns
+from core.acts.take import RESERVED_FOR_ENDING, Turns
 from core.clock import SystemClock
 from core.debate.agents import ModelChoice
 from core.debate.contributions import FailureCause
@@ -133,7 +133,7 @@ async def test_a_debate_stops_before_its_cap_and_is_judged_on_what_it_has(
     # The end has a share of the cap of its own.
     calls = [speech.call for speech in debate.contributions.values() if speech.call]
     spent = sum((call.usage.cost or Decimal(0) for call in calls), start=Decimal(0))
-    assert spent <= Decimal("0.60") * (1 - KEPT_FOR_THE_END)
+    assert spent <= Decimal("0.60") * (1 - RESERVED_FOR_ENDING)
     assert debate.ballots
 
 
