@@ -48,14 +48,14 @@ class Agenda(Value):
             names = ", ".join(sorted(act.value for act in _ON_AGENDA))
             raise ValueError(f"{unknown[0]} cannot be on an agenda; these can: {names}")
         if len(set(acts)) < len(acts):
-            raise ValueError("every act is on the agenda once")
+            raise ValueError("each act can be on the agenda only once")
         if acts[0] not in _DRAFTS or self.phases[0].hears:
-            raise ValueError("it begins with proposal or gather, and hears nothing there")
+            raise ValueError("the first act must be proposal or gather, and must not hear others")
         if self.positions[-1] not in _LAST_POSITIONS:
-            raise ValueError("the last position agents take is refinement or adjust")
+            raise ValueError("the last position must be refinement or adjust")
         for index, phase in enumerate(self.phases):
             if late := [act.value for act in phase.hears if act not in acts[:index]]:
-                raise ValueError(f"{phase.act.value} hears {late[0]}, which does not come before")
+                raise ValueError(f"{phase.act.value} hears {late[0]}, which is not an earlier act")
         if unused := [act.value for act in self.prompts if act not in acts]:
             raise ValueError(f"there is a prompt of {unused[0]}, which is not on the agenda")
         return self

@@ -88,8 +88,8 @@ def apply(debate: Debate | None, recorded: RecordedEvent) -> Debate:
         )
     if debate is None:
         raise LogBroken(
-            f"The log of debate {recorded.debate_id} cannot be: event {recorded.seq} ({event.kind},"
-            f" key {key}) comes before the start."
+            f"The log of debate {recorded.debate_id} is invalid: event {recorded.seq} "
+            f"({event.kind}, key {key}) comes before the start."
         )
     return event.apply_to(_with_time_and_cost(debate, recorded))
 

@@ -96,9 +96,9 @@ BROKEN: tuple[tuple[PluginKind, str, str], ...] = (
     (R, ROLE.replace("prompt=", "icon='x', prompt="), "icon must fit the pattern"),
     (F, ROLE, "it is no core.debate.agenda.Agenda"),
     (F, agenda("ballot", "adjust"), "ballot cannot be on an agenda"),
-    (F, agenda("proposal", "debate"), "the last position agents take is"),
-    (F, agenda("plan", "adjust"), "it begins with proposal or gather"),
-    (F, agenda("gather", "adjust", HEARS), "adjust hears debate, which does not come before"),
+    (F, agenda("proposal", "debate"), "the last position must be"),
+    (F, agenda("plan", "adjust"), "the first act must be proposal or gather"),
+    (F, agenda("gather", "adjust", HEARS), "adjust hears debate, which is not an earlier act"),
     (
         F,
         agenda("gather", "adjust", prompts="'adjust': '{{ nobody }}'"),

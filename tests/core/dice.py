@@ -1,4 +1,4 @@
-"""Debates played through by dice, without any model: for properties that always hold."""
+"""Random debates without models, for property tests."""
 
 import random
 from dataclasses import dataclass
@@ -57,10 +57,12 @@ START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Luck:
-    """How a simulated debate goes."""
+    """The randomness of a simulated debate."""
 
     seed: int
+    #: The probability that a turn fails.
     failing: float
+    #: The probability of an event of people or time before a turn.
     disturbed: float
 
 
@@ -94,7 +96,7 @@ setups = some_setups()
 def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
     debate: Debate, turn: Turn, dice: random.Random
 ) -> Event:
-    """A plausible good outcome of a turn."""
+    """A plausible successful outcome of a turn."""
     match turn.act:
         case Act.QUESTIONS:
             questions = (Question(text=f"How {dice.choice('abc')}?", assumption="so"),)
@@ -121,30 +123,30 @@ def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
         case Act.OPTIONS:
             return turn_events.OptionsMerged(options=some_options(debate, turn, dice))
         case Act.REVIEW:
-            weaknesses = tuple(a_finding(dice) for _ in range(dice.randrange(3)))
+            findings = tuple(a_finding(dice) for _ in range(dice.randrange(3)))
             contribution = Contribution(
-                turn=turn, text="review", findings=weaknesses, stance={"o2": 1.0}
+                turn=turn, text="review", findings=findings, stance={"o2": 1.0}
             )
             return turn_events.ContributionMade(contribution=contribution)
         case Act.FINDINGS:
             items = review.merge_findings(review.raised_findings(debate))
             return turn_events.FindingsMerged(findings=Findings(turn=turn, items=items))
         case Act.SECOND_LOOK:
-            again = tuple(
+            looks = tuple(
                 finding.model_copy(update={"status": dice.choice(list(FindingStatus)[:2])})
                 for finding in review.own_findings(debate, turn.agent)
             )
-            contribution = Contribution(turn=turn, text="second look", findings=again)
+            contribution = Contribution(turn=turn, text="second look", findings=looks)
             return turn_events.ContributionMade(contribution=contribution)
         case Act.GATE:
-            weighed = gate.gate_decision(debate, turn)
-            assert weighed
-            return turn_events.GatePassed(gate=weighed)
+            decision = gate.gate_decision(debate, turn)
+            assert decision
+            return turn_events.GatePassed(gate=decision)
         case Act.CROSS_CHECK:
             return turn_events.CrossChecked(check=CrossCheck(turn=turn, option="o1"))
         case Act.SHADOW:
-            alone = ShadowAnswer(turn=turn, decision="alone", risks=("It may be late.",))
-            return turn_events.ShadowAnswered(shadow=alone)
+            shadow = ShadowAnswer(turn=turn, decision="alone", risks=("It may be late.",))
+            return turn_events.ShadowAnswered(shadow=shadow)
         case Act.SHADOW_CHOICE:
             choice = ShadowChoice(turn=turn, option=dice.choice(["o1", "o2", ""]))
             return turn_events.ShadowPlaced(choice=choice)
@@ -159,7 +161,7 @@ def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
 
 
 def a_finding(dice: random.Random) -> ReviewFinding:
-    """A finding of any weight; now and then one whose words stand nowhere."""
+    """A finding of any severity; some with a quote that is not in the subject."""
     status = dice.choice([*[CitationStatus.VERIFIED] * 4, CitationStatus.UNVERIFIED])
     words = f"word {dice.randrange(5)}"
     return ReviewFinding(
@@ -170,7 +172,7 @@ def a_finding(dice: random.Random) -> ReviewFinding:
 
 
 def some_options(debate: Debate, turn: Turn, dice: random.Random) -> Options:
-    """Three options, one of them for each draft; of any kind."""
+    """Three options, a random one for each draft, and a random kind of question."""
     items = tuple(Option(id=f"o{number}", name=f"option {number}") for number in (1, 2, 3))
     stances = {agent: dice.choice(items).id for agent in format_of(debate).drafts(debate)}
     kind = dice.choice(list(QuestionKind))
@@ -178,7 +180,7 @@ def some_options(debate: Debate, turn: Turn, dice: random.Random) -> Options:
 
 
 def some_shares(debate: Debate, dice: random.Random) -> dict[str, float]:
-    """Probabilities of all options, now and then none; often the same, so that minds can agree."""
+    """Probabilities of all options, sometimes none; of few values, so that agents can agree."""
     items = options_of(debate).items
     if not items or dice.random() < 0.1:
         return {}
@@ -202,14 +204,14 @@ def a_ballot(debate: Debate, turn: Turn, dice: random.Random) -> Event:
 
 
 def disturbance(debate: Debate, dice: random.Random) -> Event:
-    """Something people or time do."""
+    """A random event of people, time or models."""
     number = dice.randrange(10**9)
     agent = dice.choice(debate.setup.agents).id
-    by: dict[str, Any] = {"by": DANA, "origin": str(number)}
-    waiting = debate.open_clarifications
-    if waiting and dice.random() < 0.7:
+    edited_by: dict[str, Any] = {"by": DANA, "origin": str(number)}
+    questions = debate.open_clarifications
+    if questions and dice.random() < 0.7:
         return message_events.ClarificationAnswered(
-            answer=Answer(number=waiting[0].number, text="yes", by=DANA)
+            answer=Answer(number=questions[0].number, text="yes", by=DANA)
         )
     return dice.choice(
         [
@@ -220,10 +222,10 @@ def disturbance(debate: Debate, dice: random.Random) -> Event:
             debate_events.TimeRanOut(),
             people_events.DebateWanted(by=DANA),
             people_events.OptionEdited(
-                edit=OptionEdit(change=OptionChange.ADD, name=f"option {number}", **by)
+                edit=OptionEdit(change=OptionChange.ADD, name=f"option {number}", **edited_by)
             ),
             people_events.OptionEdited(
-                edit=OptionEdit(change=OptionChange.MERGE, option="o1", into="o2", **by)
+                edit=OptionEdit(change=OptionChange.MERGE, option="o1", into="o2", **edited_by)
             ),
             debate_events.ModelWentAway(agent=agent, reason="down", origin=str(number)),
             debate_events.ModelCameBack(agent=agent, origin=str(number)),
@@ -231,13 +233,13 @@ def disturbance(debate: Debate, dice: random.Random) -> Event:
     )
 
 
-#: Turns that ask no model, or have something to fall back to.
+#: Acts that cannot fail: they ask no model, or have a fallback.
 SURE = frozenset({Act.TALLY, Act.CLARIFICATION, Act.SYNTHESIS, Act.OPTIONS, Act.GATE, Act.FINDINGS})
 
 
 @dataclass
 class Play:
-    """A debate played through by dice, at any moment restartable from its log."""
+    """A random debate with its log."""
 
     setup: Setup
     luck: Luck
@@ -249,7 +251,7 @@ class Play:
         self.debate = apply(None, start)
 
     def add(self, event: Event) -> None:
-        """The key's first writer wins, as in the store."""
+        """Record the event, unless its key is already recorded, as in the store."""
         if any(recorded.event.key == event.key for recorded in self.log):
             return
         seq = len(self.log) + 1
@@ -258,12 +260,12 @@ class Play:
         self.debate = apply(self.debate, recorded)
 
     def step(self) -> bool:
-        """One more event; False when the debate has ended or is parked."""
+        """Record one more event; returns False if the debate has ended or waits."""
         debate = self.debate
         ready = schedule.ready(debate)
         assert not [turn for turn in ready if debate.is_done(turn)]
-        late = {turn.act for turn in ready if turn.agent not in {JUDGE, ENGINE}}
-        assert not debate.tally or late <= {*BESIDE, Act.READING}, "votes are counted once"
+        acts = {turn.act for turn in ready if turn.agent not in {JUDGE, ENGINE}}
+        assert not debate.tally or acts <= {*BESIDE, Act.READING}, "no agent speaks after the tally"
         if debate.paused_by and self.dice.random() < 0.5:
             self.add(people_events.DebateResumed(by=DANA, origin=str(len(self.log))))
         elif debate.paused_by or self.dice.random() < self.luck.disturbed:
@@ -272,9 +274,9 @@ class Play:
             turn = self.dice.choice(ready)
             self.add(self.outcome(turn))
         elif debate.open_cards and not schedule.conclusion(debate):
-            waiting = schedule.overdue(debate, START + timedelta(days=9))
-            assert waiting
-            self.add(debate_events.ClarificationsClosed(which=waiting))
+            overdue = schedule.overdue(debate, START + timedelta(days=9))
+            assert overdue
+            self.add(debate_events.ClarificationsClosed(which=overdue))
         else:
             ending = schedule.conclusion(debate)
             if ending:

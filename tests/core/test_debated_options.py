@@ -1,4 +1,4 @@
-"""Whole debates over options, from drafts to the verdict, with scripted models."""
+"""Whole debates on options, from drafts to the verdict, with scripted models."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -24,18 +24,18 @@ from core.testing import (
 )
 from tests.core.bench import Bench
 
-#: Probability of the first option, by role, at first and after the debate.
+#: Percentage of the first option by role, before and after the debate.
 Minds = Mapping[str, tuple[int, int]]
 
 
 def a_script(
     minds: Minds, *, kind: QuestionKind = QuestionKind.CHOICE, check: str = "o1", judge: str = "o1"
 ) -> Callable[[ModelRequest], str]:
-    """Drafts for Kafka (o1) and PostgreSQL (o2), ballots and stances as these minds have it."""
+    """Replies with drafts for Kafka (o1) and PostgreSQL (o2), and these stances and ballots."""
 
-    def shares(request: ModelRequest, of_one: int) -> list[int]:
-        rest = len(options_in(request)) - 2
-        return [of_one, 100 - of_one, *[0] * rest]
+    def shares(request: ModelRequest, first_share: int) -> list[int]:
+        further_options = len(options_in(request)) - 2
+        return [first_share, 100 - first_share, *[0] * further_options]
 
     def script(request: ModelRequest) -> str:
         first, last = minds.get(request.role, (50, 50))
@@ -72,9 +72,8 @@ def a_script(
 
 
 def a_gated_setup(form: str = "critique", rounds: int = 3) -> Setup:
-    """As a person would start it who asked for no rounds."""
-    usual = Settings()
-    changes = {"format": form, "when": When.SPLIT, "termination": usual.termination}
+    """The setup of a debate with default rules."""
+    changes = {"format": form, "when": When.SPLIT, "termination": Settings().termination}
     return on_own_models(a_setup(rounds=rounds)).model_copy(update=changes)
 
 
@@ -84,7 +83,7 @@ STUCK: Minds = {"architect": (90, 90), "security": (20, 20), "simplicity": (70, 
 
 
 @pytest.mark.parametrize("form", ["critique", "council", "panel"])
-async def test_where_all_agree_at_once_nobody_debates(form: str) -> None:
+async def test_if_all_agree_at_once_no_round_is_held(form: str) -> None:
     bench = Bench(ScriptedProvider(a_script(AGREED)))
     debate = await bench.run(a_gated_setup(form))
 

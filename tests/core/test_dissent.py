@@ -1,4 +1,4 @@
-"""Whose the dissent is, in all that people read of a verdict."""
+"""The author of the dissent, in all texts of a verdict."""
 
 import json
 from dataclasses import replace
@@ -20,18 +20,18 @@ NOBODY_AGAINST = "No ballot that counts is against the verdict."
 
 
 def texts_of(debate: Debate) -> list[str]:
-    """All that people read of its verdict."""
+    """All texts of the verdict that people read."""
     assert debate.verdict
     return [report(debate), adr(debate), decision_text(debate), short_text(debate, debate.verdict)]
 
 
 async def judged(minds: Minds, dissent: str = OBJECTION, by: str = "") -> Debate:
-    """Agents of these minds, and a judge that takes Kafka and says whose the dissent is."""
+    """A debate of these agents whose judge chooses Kafka and names the author of the dissent."""
 
     def script(request: ModelRequest) -> str:
         if request.act is Act.SYNTHESIS:
-            said = {"dissent_by": by} if by else {}
-            return json.dumps(a_verdict_reply(dissent=dissent, **said))
+            author = {"dissent_by": by} if by else {}
+            return json.dumps(a_verdict_reply(dissent=dissent, **author))
         return a_script(minds)(request)
 
     return await Bench(ScriptedProvider(script)).run(a_gated_setup())
@@ -42,7 +42,7 @@ async def judged(minds: Minds, dissent: str = OBJECTION, by: str = "") -> Debate
     [
         (AGREED, "none", "The judge's own objection", NOBODY_AGAINST),
         (AGREED, "Simplicity", "Dissent of Simplicity", NOBODY_AGAINST),
-        # Who held several options level is against none.
+        # An agent with level options is not against the verdict.
         ({**AGREED, "simplicity": (50, 50)}, "none", "The judge's own objection", NOBODY_AGAINST),
         (STUCK, "Security", "Dissent of Security", ""),
         (
@@ -54,7 +54,7 @@ async def judged(minds: Minds, dissent: str = OBJECTION, by: str = "") -> Debate
         (STUCK, "", "Dissent", ""),
     ],
 )
-async def test_a_verdict_says_whose_its_dissent_is(
+async def test_a_verdict_names_the_author_of_its_dissent(
     minds: Minds, by: str, title: str, against: str
 ) -> None:
     for text in texts_of(await judged(minds, by=by)):
@@ -64,7 +64,7 @@ async def test_a_verdict_says_whose_its_dissent_is(
             assert (words in text) == (words in against and bool(against)), text
 
 
-async def test_a_name_that_the_title_has_does_not_stand_before_the_dissent_again() -> None:
+async def test_the_name_in_the_title_is_not_repeated_before_the_dissent() -> None:
     dissent = f"Security: {OBJECTION}"
     debate = await judged(STUCK, dissent, by="Security")
     assert debate.verdict
@@ -76,10 +76,10 @@ async def test_a_name_that_the_title_has_does_not_stand_before_the_dissent_again
 
 @pytest.mark.parametrize(
     ("by", "dissent", "is_named"),
-    # Without words of a dissent there is nobody whose it is.
+    # An empty dissent has no author.
     [("none", OBJECTION, True), ("Security", OBJECTION, False), ("Security", "", True)],
 )
-async def test_in_few_words_it_says_who_voted_against_it_unless_the_dissent_is_an_agents(
+async def test_the_short_text_names_opponents_unless_an_agent_is_the_author_of_the_dissent(
     by: str, dissent: str, *, is_named: bool
 ) -> None:
     debate = await judged(STUCK, dissent, by=by)
@@ -88,7 +88,7 @@ async def test_in_few_words_it_says_who_voted_against_it_unless_the_dissent_is_a
     assert opponents is is_named
 
 
-async def test_who_has_no_ballot_that_counts_is_not_said_to_have_voted_for_it() -> None:
+async def test_an_agent_without_a_counted_ballot_is_not_called_a_supporter() -> None:
     debate = await judged(AGREED, by="Simplicity")
     assert debate.tally
     voters = tuple(voter for voter in debate.tally.voters if voter != "simplicity")

@@ -1,4 +1,4 @@
-"""The loop: data flow, failures, stops, crashes. A real log, a scripted model."""
+"""The engine with an in-memory log and scripted models: failures, stops, restarts, takeovers."""
 
 import asyncio
 import json
@@ -41,16 +41,16 @@ pytestmark = pytest.mark.leaping
 DANA = Person(id="U1", name="Dana")
 
 
-async def test_a_question_is_answered_though_the_debate_was_held_on_and_failed() -> None:
+async def test_a_follow_up_is_answered_though_the_reopened_debate_failed() -> None:
     bench = Bench()
     ended = await bench.run(a_setup(rounds=1))
     follow_up = FollowUp(id="f1", by=DANA, text="What does the architect say of the question?")
-    since = (
+    events = (
         FollowUpAsked(question=follow_up),
         DebateWanted(by=DANA),
         DebateFailed(reason="No model could be asked.", edition=2),
     )
-    for event in since:
+    for event in events:
         await bench.store.append(DEBATE, event, at=LoopClock().now())
     debate = await asyncio.wait_for(bench.engine.run(DEBATE), timeout=300)
 
@@ -62,7 +62,7 @@ async def test_a_question_is_answered_though_the_debate_was_held_on_and_failed()
     assert not schedule.ready(debate)
 
 
-async def test_below_the_quorum_the_debate_ends_with_what_is_there() -> None:
+async def test_below_the_quorum_the_debate_ends_with_a_partial_verdict() -> None:
     def script(request: ModelRequest) -> str | ProviderError:
         if request.role in {"security", "simplicity"}:
             return RequestRejected("The request is refused.")
@@ -78,7 +78,7 @@ async def test_below_the_quorum_the_debate_ends_with_what_is_there() -> None:
 
 
 @pytest.mark.parametrize("reply", ["Just use files.", 'Here it is: {"decision": "Use'])
-async def test_where_the_verdict_cannot_be_read_the_winning_position_stands(reply: str) -> None:
+async def test_an_unreadable_verdict_is_replaced_by_the_winning_position(reply: str) -> None:
     def script(request: ModelRequest) -> str:
         return reply if request.act is Act.SYNTHESIS else plausible_reply(request)
 
@@ -91,7 +91,7 @@ async def test_where_the_verdict_cannot_be_read_the_winning_position_stands(repl
     best = format_of(debate).positions(debate)[voting.best_texts(tally)[0]]
     assert reached.decision == first_sentence(best.text)
     assert reached.warnings[0].startswith("No judge gave a verdict: this is the position of ")
-    assert not reached.sections, "nothing of what cannot be read"
+    assert not reached.sections, "no part of the unreadable reply is used"
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ async def test_where_the_verdict_cannot_be_read_the_winning_position_stands(repl
     ],
     ids=["mended", "not mended", "abstains"],
 )
-async def test_a_ballot_that_cannot_be_read_gets_one_repair_and_who_abstains_none(
+async def test_an_unreadable_ballot_gets_one_repair_and_an_abstention_none(
     changes: dict[str, object], asked: int, abstained: str, *, is_mended: bool
 ) -> None:
     def script(request: ModelRequest) -> str:
@@ -129,7 +129,7 @@ async def test_a_ballot_that_cannot_be_read_gets_one_repair_and_who_abstains_non
 
 
 class Line(InMemoryStore):
-    """A log in which what agents said waits for half a second before it is written."""
+    """A store that takes half a second to write a contribution."""
 
     is_down = False
 
@@ -144,7 +144,7 @@ class Line(InMemoryStore):
 
 
 @pytest.mark.parametrize("is_down", [False, True])
-async def test_what_is_on_its_way_to_the_log_at_a_stop_is_booked_and_kept_if_it_is_taken(
+async def test_contributions_being_written_at_a_stop_are_kept_if_possible_and_always_paid(
     *, is_down: bool
 ) -> None:
     store = Line()
@@ -163,7 +163,7 @@ async def test_what_is_on_its_way_to_the_log_at_a_stop_is_booked_and_kept_if_it_
     assert debate.usage.attempts == len(bench.provider.requests)
 
 
-async def test_a_restart_asks_only_for_what_is_missing() -> None:
+async def test_a_restart_repeats_no_recorded_call() -> None:
     first = Bench()
     await first.run(a_setup(rounds=1))
     log = await first.store.events(DEBATE)
@@ -180,7 +180,7 @@ async def test_a_restart_asks_only_for_what_is_missing() -> None:
 
 
 class TakenOver(ScriptedProvider):
-    """While it works on its first call, another run takes the debate over, as after a freeze."""
+    """During its first call another run takes the debate over, as after a freeze."""
 
     def __init__(self, store: InMemoryStore, clock: ManualClock, seconds: float) -> None:
         super().__init__()
@@ -199,7 +199,7 @@ class TakenOver(ScriptedProvider):
 
 
 @pytest.mark.parametrize("seconds", [60, -60], ids=["frozen", "the clock was set back"])
-async def test_a_run_that_was_frozen_asks_nothing_that_waited_in_line(seconds: float) -> None:
+async def test_a_frozen_run_makes_no_queued_call(seconds: float) -> None:
     store, clock, sink = InMemoryStore(), ManualClock(), RecordingSink()
     provider = TakenOver(store, clock, seconds)
     turns = Turns(ModelCalls({"scripted": provider}, clock, parallel=1))
@@ -211,12 +211,12 @@ async def test_a_run_that_was_frozen_asks_nothing_that_waited_in_line(seconds: f
     assert len(provider.requests) == 1  # three agents were ready to speak
 
 
-async def test_a_run_that_was_frozen_while_it_asked_for_its_lease_asks_again() -> None:
+async def test_a_run_that_was_frozen_while_it_checked_its_claim_checks_again() -> None:
     clock, asked = ManualClock(), list[RunToken]()
 
     class TakenOverMeanwhile(InMemoryStore):
         async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
-            clock.advance(2)  # the run has been claimed longer ago than its claim is good for
+            clock.advance(2)  # the claim has expired
             return await super().all_events(debate_id, after=after)
 
         async def check_run(self, run: RunToken) -> None:
@@ -249,7 +249,7 @@ async def test_a_run_that_was_taken_over_stops_and_writes_nothing_more() -> None
     assert len(await bench.store.events(DEBATE)) == 1
 
 
-async def test_a_judge_at_work_is_not_asked_anew_when_the_debate_is_stopped() -> None:
+async def test_a_stop_does_not_repeat_the_judges_running_call() -> None:
     bench = Bench(ScriptedProvider(latency=0.02))
     await bench.start(a_setup(rounds=1))
     engine = bench.engine
@@ -263,7 +263,7 @@ async def test_a_judge_at_work_is_not_asked_anew_when_the_debate_is_stopped() ->
     assert len(bench.provider.requests_of(Act.SYNTHESIS)) == 1
 
 
-async def test_a_hanging_model_is_given_up_in_time_for_its_fallback() -> None:
+async def test_a_hanging_call_is_cancelled_in_time_for_the_fallback() -> None:
     spare = ScriptedProvider(name="spare")
     calls = ModelCalls({"scripted": ScriptedProvider(latency=60), "spare": spare}, LoopClock())
     request = ModelRequest(
@@ -274,7 +274,7 @@ async def test_a_hanging_model_is_given_up_in_time_for_its_fallback() -> None:
     assert (call.provider, call.model, len(spare.requests)) == ("spare", "quick-1", 1)
 
 
-async def test_that_a_model_is_away_and_back_is_recorded_once_however_many_turns_see_it() -> None:
+async def test_an_outage_of_a_model_is_recorded_once_for_all_its_turns() -> None:
     asked = 0
 
     def script(request: ModelRequest) -> str | ProviderError:

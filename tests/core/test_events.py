@@ -28,7 +28,7 @@ def made(target: str, usage: Usage) -> ContributionMade:
 MADE = made("security", Usage(input_tokens=7))
 
 
-def test_fields_of_a_newer_version_are_passed_over() -> None:
+def test_unknown_fields_of_a_newer_version_are_ignored() -> None:
     assert event_from_json('{"kind": "time_ran_out", "why": "new"}') == TimeRanOut()
 
 
@@ -54,6 +54,6 @@ def test_a_log_without_a_start_is_no_debate(events: list[Event]) -> None:
 
 
 @pytest.mark.parametrize("body", ["", "{", "null", "[]", "{}", '{"kind": ["note_added"]}'])
-def test_a_body_that_is_no_event_is_a_wrong_value(body: str) -> None:
+def test_a_text_that_is_no_event_raises_a_value_error(body: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         event_from_json(body)

@@ -1,4 +1,4 @@
-"""Time limits, pauses, waits and downtime: who is late fails, who waits does not."""
+"""Time limits, stops and waiting."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.leaping
 DANA = Person(id="U1", name="Dana")
 
 
-async def test_a_turn_that_outlasts_its_round_fails_and_the_debate_goes_on() -> None:
+async def test_a_turn_that_exceeds_the_rounds_limit_fails_and_the_debate_continues() -> None:
     bench, setup = Bench(), a_setup(rounds=1)
     bench.provider.hold(Act.CRITIQUE)
     limits = setup.limits.model_copy(update={"round_seconds": 0.5})
@@ -42,7 +42,7 @@ async def test_a_turn_that_outlasts_its_round_fails_and_the_debate_goes_on() -> 
     [StopRequested(stop=Stop(by=DANA)), DebateFailed(reason="The channel is gone.", edition=1)],
     ids=["by a stop", "by an end from outside"],
 )
-async def test_calls_given_up_are_booked(end: Event) -> None:
+async def test_the_usage_of_cancelled_calls_is_recorded(end: Event) -> None:
     bench = Bench()
     bench.provider.hold(Act.CRITIQUE)
     await bench.start()
@@ -62,22 +62,22 @@ async def test_calls_given_up_are_booked(end: Event) -> None:
     assert replace(again) == debate
 
 
-async def test_a_stop_that_comes_while_a_turn_ends_does_not_wait_for_the_next_end() -> None:
-    """The stop lies in the log right behind our own outcome: no gap gives it away."""
+async def test_a_stop_recorded_while_a_turn_ends_takes_effect_at_once() -> None:
+    """The stop follows the turn's own event in the log, without a gap in the numbers."""
 
     class Slow(RecordingSink):
-        """Holds the engine up at the start, until somebody opens the way."""
+        """Blocks the engine until `opened` is set."""
 
         def __init__(self) -> None:
             super().__init__()
-            self.way = asyncio.Event()
+            self.opened = asyncio.Event()
 
         async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
-            await self.way.wait()
+            await self.opened.wait()
             await super().publish(debate, recorded)
 
     class OneAnswers(ScriptedProvider):
-        """Never answers anybody but the architect."""
+        """Answers only the architect's proposal."""
 
         async def complete(
             self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
@@ -96,7 +96,7 @@ async def test_a_stop_that_comes_while_a_turn_ends_does_not_wait_for_the_next_en
             await asyncio.sleep(0.01)
         await bench.add(StopRequested(stop=Stop(by=DANA)))
         engine.wake(DEBATE)
-        sink.way.set()
+        sink.opened.set()
         debate = await running
 
     assert debate.stop
@@ -104,27 +104,27 @@ async def test_a_stop_that_comes_while_a_turn_ends_does_not_wait_for_the_next_en
     assert len(debate.contributions) == 1
 
 
-class Looking(InMemoryStore):
-    """A store that counts how often a log is read."""
+class CountingStore(InMemoryStore):
+    """Counts how often a log is read."""
 
-    looks = 0
+    reads = 0
 
     async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
-        self.looks += 1
+        self.reads += 1
         return await super().all_events(debate_id, after=after)
 
 
-async def test_a_question_left_open_at_the_end_keeps_nobody_awake_while_an_answer_is_made() -> None:
-    store = Looking()
+async def test_an_open_question_after_the_end_causes_no_busy_loop_during_a_follow_up() -> None:
+    store = CountingStore()
     bench = Bench(store=store)
     await bench.run()
     turn = Turn(act=Act.CLARIFICATION, round=1, agent=ENGINE)
     item = Clarification(number=1, question="How many?", assumption="Few", asked_by=("engine",))
-    over = Clarifications(turn=turn, items=(item,), until=datetime(2026, 1, 5, 9, 0, tzinfo=UTC))
-    await bench.add(ClarificationsOpened(clarifications=over))
+    card = Clarifications(turn=turn, items=(item,), until=datetime(2026, 1, 5, 9, 0, tzinfo=UTC))
+    await bench.add(ClarificationsOpened(clarifications=card))
     await bench.add(FollowUpAsked(question=FollowUp(id="M1", by=DANA, text="Why?", number=1)))
     bench.provider.hold(Act.FOLLOW_UP)
-    before = store.looks
+    before = store.reads
     running = asyncio.create_task(bench.engine.run(DEBATE))
     await bench.provider.wait_until_asked(Act.FOLLOW_UP)
     for _ in range(2000):
@@ -134,4 +134,4 @@ async def test_a_question_left_open_at_the_end_keeps_nobody_awake_while_an_answe
 
     assert debate.open_clarifications
     assert debate.follow_up_answers
-    assert store.looks - before < 20
+    assert store.reads - before < 20

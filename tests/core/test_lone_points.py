@@ -1,4 +1,4 @@
-"""What one agent alone raised is not lost to agreement."""
+"""Points that only one agent raised are listed in the verdict."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from core.transcript.decision import decision_text
 from core.transcript.report import report
 from tests.core.bench import Bench
 
-#: What each agent alone raises; and what all raise, which the judge does not name.
+#: Points of each agent alone, and a point of all agents.
 LONE = {
     "architect": ["Idea: Let each tenant have a queue of its own.", "**Risk:** Vacuum stalls."],
     "security": ["- Risk: Payloads hold personal data.", "Fact: The audit is in May (context)."],
@@ -28,7 +28,7 @@ SHARED = "Risk: Nobody has measured the load."
 
 
 def an_agent_and_judge(request: ModelRequest) -> str:
-    """Three agents with a lone point each, and a judge that names those nobody shares."""
+    """Replies of three agents with lone points, and of a judge that names these."""
     match request.act:
         case Act.PROPOSAL:
             raised = "\n".join((*LONE[request.role], SHARED))
@@ -51,7 +51,7 @@ async def debate_and_provider(**changes: object) -> tuple[Debate, ScriptedProvid
     return await Bench(provider=provider).run(setup), provider
 
 
-async def test_what_one_agent_alone_raised_stands_in_every_form_of_the_verdict() -> None:
+async def test_lone_points_are_in_every_form_of_the_verdict() -> None:
     debate, provider = await debate_and_provider()
     verdict = debate.verdict
     assert verdict
@@ -60,7 +60,7 @@ async def test_what_one_agent_alone_raised_stands_in_every_form_of_the_verdict()
     assert [point.text for point in verdict.lone] == planted
     assert {point.kind for point in verdict.lone} == set(RaisedKind)
     tasks = [request.parts[-1].text for request in provider.requests_of(Act.PROPOSAL)]
-    assert all("`Fact:` or `Missing:`" in task for task in tasks), "people were not asked before"
+    assert all("`Fact:` or `Missing:`" in task for task in tasks), "agents asked nothing before"
     for line in planted:
         assert line in report(debate)
         assert line in decision_text(debate)
@@ -72,8 +72,8 @@ async def test_what_one_agent_alone_raised_stands_in_every_form_of_the_verdict()
     assert f"(<{where}|{first.name}'s post>)" in thread
     window = json.dumps(in_full(whole(debate, verdict), 90))
     assert "Let each tenant" in window
-    assert "moot.invalid" not in window, "in a window no address is filled in"
-    # Other agents never read it: positions stay without it.
+    assert "moot.invalid" not in window, "a modal has no placeholder for addresses"
+    # Other agents do not read raised points.
     requests = provider.requests_of(Act.REFINEMENT)
     assert requests
     assert not any("Vacuum stalls" in part.text for r in requests for part in r.parts)
@@ -84,8 +84,8 @@ async def test_facts_are_asked_for_before_positions_and_count_as_raised() -> Non
         clarifying=Clarifying(enabled=True, wait_seconds=60)
     )
     tasks = [request.parts[-1].text for request in provider.requests_of(Act.PROPOSAL)]
-    assert not any("Missing:" in task for task in tasks), "what they lack they have asked"
+    assert not any("Missing:" in task for task in tasks), "agents have asked for missing facts"
     facts = [point for point in raised_points(debate).values() if "every job" in point.text]
     assert [point.agent for point in facts] == [agent.id for agent in debate.setup.agents]
     assert debate.verdict
-    assert not any("every job" in point.text for point in debate.verdict.lone), "all rely on it"
+    assert not any("every job" in point.text for point in debate.verdict.lone), "all raised it"

@@ -56,7 +56,7 @@ def log(values: Mapping[str, Any]) -> list[RecordedEvent]:
 
 
 def differing(old: object, new: object, path: str = "") -> list[str]:
-    """Where a value of today does not say what the old one said; it may say more."""
+    """The paths at which the new value differs from the old one; it may have more fields."""
     if isinstance(old, dict) and isinstance(new, dict):
         olds, news = cast("dict[str, object]", old), cast("dict[str, object]", new)
         return [
@@ -68,8 +68,8 @@ def differing(old: object, new: object, path: str = "") -> list[str]:
         pairs = list(zip(cast("list[object]", old), cast("list[object]", new), strict=False))
         lines = [
             line
-            for at, (old, other) in enumerate(pairs)
-            for line in differing(old, other, f"{path}/{at}")
+            for index, (old_item, new_item) in enumerate(pairs)
+            for line in differing(old_item, new_item, f"{path}/{index}")
         ]
         same_length = len(cast("list[object]", old)) == len(cast("list[object]", new))
         return lines if same_length else [*lines, f"{path}: another length"]
@@ -79,7 +79,7 @@ def differing(old: object, new: object, path: str = "") -> list[str]:
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_an_older_log_adds_up_to_what_it_added_up_to_and_is_written_as_it_was(path: Path) -> None:
+def test_an_older_log_gives_the_same_debate_and_is_written_unchanged(path: Path) -> None:
     values = record(path)
     entries = log(values)
     debate = fold(entries)
@@ -99,7 +99,7 @@ def test_an_older_log_adds_up_to_what_it_added_up_to_and_is_written_as_it_was(pa
         assert differing(old["event"], json.loads(event_to_json(entry.event))) == []
 
 
-#: Where an upgrade may come: after the start, and every few events from there.
+#: The number of events before an upgrade: 1, and every sixth after it.
 CUTS = [
     pytest.param(path, cut, id=f"{path.stem}-{cut}")
     for path in LOGS
@@ -112,22 +112,22 @@ MODELS = ("scripted-1", "scripted-2")
 
 
 def asking_nothing(request: ModelRequest) -> str:
-    """A plausible reply; nobody is there to answer questions."""
+    """A plausible reply without questions to people."""
     return '{"questions": []}' if request.act is Act.QUESTIONS else plausible_reply(request)
 
 
 @pytest.mark.parametrize(("path", "cut"), CUTS)
-async def test_a_debate_that_an_older_version_began_is_brought_to_its_end(
+async def test_a_debate_that_an_older_version_began_is_continued_to_its_end(
     path: Path, cut: int
 ) -> None:
-    """The process is stopped, this version is installed, and the log goes on where it was."""
+    """As after an upgrade in the middle of a debate."""
     old, store = log(record(path))[:cut], InMemoryStore()
     prices = {model: Price(input=Decimal(0), output=Decimal(0)) for model in MODELS}
     calls = ModelCalls(
         {"scripted": ScriptedProvider(asking_nothing)}, SystemClock(), tables=Tables(prices=prices)
     )
     engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=SystemClock())
-    # Long enough ago that answers are waited for no more, and no limit on time is reached.
+    # Long enough ago that the time for answers is over, and within all other limits.
     then, started = SystemClock().now() - timedelta(minutes=10), old[0].event
     await store.create(old[0].debate_id, started, origin="older", at=then)
     for entry in old[1:]:
@@ -135,9 +135,9 @@ async def test_a_debate_that_an_older_version_began_is_brought_to_its_end(
 
     debate = await engine.run(old[0].debate_id)
 
-    whole = await store.events(debate.id)
+    entries = await store.events(debate.id)
     assert debate.status is Status.CONCLUDED, debate.failure
     assert debate.verdict
-    assert [entry.event for entry in whole[:cut]] == [entry.event for entry in old]
-    failed = [entry.event for entry in whole[cut:] if isinstance(entry.event, TurnFailed)]
-    assert failed == []
+    assert [entry.event for entry in entries[:cut]] == [entry.event for entry in old]
+    failures = [entry.event for entry in entries[cut:] if isinstance(entry.event, TurnFailed)]
+    assert failures == []

@@ -1,4 +1,4 @@
-"""Whole reviews: found, answered for, looked at again, voted on, and a verdict that lists it."""
+"""Whole reviews: findings, the author's response, second look, vote and verdict."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ CAREFUL = json.dumps(
     a_verdict_reply(option="o2", decision="It goes once jobs are moved.")
     | {"solution": "Move them first."}
 )
-#: A reply, or why there is none.
+#: A reply, or the error in its place.
 Reply = str | ProviderError
 
 
@@ -78,14 +78,14 @@ def resolved(words: str = "") -> dict[str, str]:
 
 @dataclass
 class ReviewRun:
-    """A review over a log in memory; a `SourceReader` with texts at hand."""
+    """A review with a log in memory. It is also the `SourceReader`."""
 
-    #: Reviews by role; who has none finds nothing.
+    #: Reviews by role; other roles find nothing.
     reviews: Mapping[str, Reply] = field(default_factory=lambda: {"architect": a_review(LOSING)})
-    #: What the second look says; empty: what is plausible.
+    #: The reply of second looks; empty: a plausible one.
     look: str = ""
     judge: Reply = CAREFUL
-    #: The plan, and what can be handed in.
+    #: The plan, and changed texts, by file name.
     texts: Mapping[str, str] = field(default_factory=lambda: {"plan.md": PLAN})
 
     def __post_init__(self) -> None:
@@ -111,14 +111,14 @@ class ReviewRun:
         return with_hunks(SourceText(text=text, sha256=text))
 
     async def run(self) -> Debate:
-        """Start it; it is advanced until it waits or has ended."""
+        """Start the review and run it until it waits or has ended."""
         changes = {"format": "review", "references": (a_file("plan.md"),), "when": When.SPLIT}
         started = DebateStarted(setup=a_setup(rounds=1).model_copy(update=changes))
         await self.store.create(REVIEW, started, origin="o", at=SystemClock().now())
         return await self.on()
 
     async def on(self, *events: Event) -> Debate:
-        """What people do, and what comes of it in an engine that knows only the log."""
+        """Add events of people and continue the review in a new engine."""
         clock = SystemClock()
         for event in events:
             await self.store.append(REVIEW, event, at=clock.now())
@@ -135,7 +135,7 @@ def handed_in(name: str) -> Event:
     return NoteAdded(note=Note(id="n1", author=DANA, text="New.", references=(a_file(name),)))
 
 
-async def test_the_verdict_counts_and_lists_what_is_open_by_its_weight() -> None:
+async def test_the_verdict_counts_and_lists_open_findings_by_severity() -> None:
     promised = {"why": "Only promised.", "status": "not resolved"}
     new = [a_finding_reply("on Monday", severity="detail", wrong="Which Monday?")]
     looks = ({"finding": "f1", **promised}, {"finding": "f2", **promised})
@@ -188,7 +188,7 @@ async def test_a_changed_text_is_read_before_the_second_look_and_can_be_quoted()
         ("All jobs are drained on Sunday", FindingStatus.RESOLVED),
     ],
 )
-async def test_a_finding_whose_words_still_stand_is_resolved_by_words_of_the_changed_text_only(
+async def test_a_finding_on_unchanged_words_is_resolved_only_by_a_quote_of_the_changed_text(
     words: str, status: FindingStatus
 ) -> None:
     texts = {"plan.md": PLAN, "plan-2.md": f"{PLAN}\n\nAll jobs are drained on Sunday."}
@@ -204,7 +204,7 @@ async def test_a_finding_whose_words_still_stand_is_resolved_by_words_of_the_cha
     assert is_quoted is (status is FindingStatus.RESOLVED)
 
 
-async def test_a_text_changed_after_the_time_to_answer_and_before_the_vote_is_looked_at() -> None:
+async def test_a_changed_text_counts_between_the_deadline_for_answers_and_the_vote() -> None:
     review = ReviewRun(texts={"plan.md": PLAN, "plan-2.md": MENDED})
     (key,) = (await review.run()).clarifications
     debate = await review.on(ClarificationsClosed(which=key), handed_in("plan-2.md"))
@@ -213,7 +213,7 @@ async def test_a_text_changed_after_the_time_to_answer_and_before_the_vote_is_lo
     assert [finding.status for finding in debate.verdict.findings] == [FindingStatus.RESOLVED]
 
 
-async def test_equal_findings_of_two_agents_are_one_where_no_model_merges() -> None:
+async def test_equal_findings_of_two_agents_are_merged_without_a_model() -> None:
     both = {"architect": a_review(LOSING, DEAR), "security": a_review(LOSING)}
     debate = await ReviewRun(both).run()
 
@@ -250,7 +250,7 @@ AWAY = RequestRejected("not today")
     ],
     ids=["a blocker is open", "stopped", "one agent alone", "no judge"],
 )
-async def test_the_headline_is_what_the_findings_allow_whatever_the_judge_says(
+async def test_open_findings_limit_the_headline_whatever_the_judge_says(
     reviews: Mapping[str, Reply], judge: Reply, event: Event | None, headline: tuple[str, str]
 ) -> None:
     review = ReviewRun(reviews, judge=judge)
@@ -259,5 +259,5 @@ async def test_the_headline_is_what_the_findings_allow_whatever_the_judge_says(
 
     assert debate.verdict
     assert (debate.verdict.option, debate.verdict.decision) == headline
-    corrected = any("ready with changes at most" in text for text in debate.verdict.warnings)
-    assert corrected is (headline[0] == "o2")
+    is_lowered = any("ready with changes at most" in text for text in debate.verdict.warnings)
+    assert is_lowered is (headline[0] == "o2")

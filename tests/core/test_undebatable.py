@@ -1,4 +1,4 @@
-"""Debates in which there is nothing to debate: no model is set up, or one agent is alone."""
+"""Debates that cannot be held: no model is set up, or there is only one agent."""
 
 from dataclasses import replace
 
@@ -57,7 +57,7 @@ async def debate_of(setup: Setup) -> Debate:
         (alone("panel"), ALONE, "with at least two."),
     ],
 )
-async def test_where_nothing_is_debated_each_answers_once_and_it_is_said_why(
+async def test_without_a_debate_each_agent_answers_once_and_people_read_why(
     setup: Setup, reason: str, advice: str
 ) -> None:
     debate = await debate_of(setup)
@@ -65,13 +65,13 @@ async def test_where_nothing_is_debated_each_answers_once_and_it_is_said_why(
 
     assert debate.status is Status.CONCLUDED
     assert len(acts) == len(set(acts)) * len(setup.agents)
-    # What answers nobody.
+    # Acts that do not answer another agent.
     assert set(acts) <= {Act.PROPOSAL, Act.GATHER, Act.PLAN, Act.FORMULATE, Act.STATEMENT}
     assert rounds_held(debate) == 0
     assert ending_sentences(debate) == (reason, "Only first answers were given.")
     assert round_reasons(debate) == ()
     assert advice in reopening_fault(debate)
-    assert list(limitations(debate)) == [], "what voters declare is no failure"
+    assert list(limitations(debate)) == [], "a declared abstention is no failure"
     assert debate.verdict
     if reason == NO_MODEL:
         assert debate.verdict.decision == f"{NOT_DECIDED}."
@@ -85,7 +85,7 @@ async def test_what_checklists_know_is_debated_without_a_model(when: When) -> No
 
     assert rounds_held(debate) > 0
     assert not any(gate.undebatable for gate in debate.gates.values())
-    # A gate is found where first answers are compared, and only there.
+    # There is a gate only if the first answers are compared.
     assert bool(debate.gates) is (when is When.SPLIT)
 
 
@@ -97,10 +97,10 @@ async def test_what_checklists_know_is_debated_without_a_model(when: When) -> No
         (without_a_model(CHOIR, "critique", When.ALWAYS), Act.REFINEMENT, 2),
     ],
 )
-async def test_rounds_that_an_older_version_began_go_on(
+async def test_rounds_that_an_older_version_began_continue(
     setup: Setup, act: Act, number: int
 ) -> None:
-    """Updated in the middle of a debate, it is not told that no round was held."""
+    """As after an upgrade in the middle of such a debate."""
     debate = await debate_of(setup)
     contribution = next(iter(debate.contributions.values()))
     later = contribution.turn.model_copy(update={"round": number, "act": act})

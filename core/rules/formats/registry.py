@@ -34,7 +34,7 @@ def format_of(debate: Debate) -> Format:
     if form is None and agenda is not None:
         return debate.once("agenda", lambda: format_of_agenda(agenda))
     if form is None:
-        raise LogBroken(f"Debate {debate.id} is held as {debate.setup.format!r}: no such format.")
+        raise LogBroken(f"Debate {debate.id} has the unknown format {debate.setup.format!r}.")
     return form
 
 

@@ -136,7 +136,7 @@ def outcome_of(play: Play, turn: Turn) -> Event:
 def test_no_act_is_on_an_agenda_twice() -> None:
     phases = (Phase(act=Act.PROPOSAL), Phase(act=Act.ADJUST), Phase(act=Act.ADJUST))
 
-    with pytest.raises(ValidationError, match="on the agenda once"):
+    with pytest.raises(ValidationError, match="only once"):
         Agenda(name="twice", words="Twice", phases=phases)
 
 
