@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.listeners.typed import SUBCOMMANDS, Steering, UnknownOption
+from bot.listeners.typed import SUBCOMMANDS, UnknownOption
 from bot.operations.doctor.findings import Finding, as_text, is_well
 from bot.slack.access import BotMembership
 from bot.slack.limits import POST_TEXT
@@ -89,13 +89,6 @@ QUESTIONS_CLOSED = (
     "should know; it reaches them as a note."
 )
 NOTHING_TO_READ = "What this post folds away is not there any more."
-#: What is answered to a line in the thread that steers the debate.
-STEERED = {
-    Steering.STOP: "The debate stops; the judge decides on what is there.",
-    Steering.PAUSE: "The debate is paused. *Resume* on the board lets it go on.",
-    Steering.RESUME: "The debate goes on.",
-    Steering.VOTE_NOW: "The vote is called.",
-}
 _MOST_SHOWN = POST_TEXT - 10_000
 _GIST = 120
 

@@ -24,7 +24,7 @@ from bot.listeners.typed import (
     TypedQuestion,
     UnclearText,
     UnknownOption,
-    read,
+    parse_typed,
 )
 from bot.log import logger
 from bot.presenter.posts import exported_files
@@ -65,7 +65,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     @app.command("/debate")
     async def debate(ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond) -> None:
         command = Command.model_validate(body)
-        reading = read(command.words)
+        reading = parse_typed(command.words)
         answer, is_done = await answer_in_time(context, command, reading)
         await ack(**(answer.payload if answer else {}))
         is_doctor = isinstance(reading, SubcommandCall) and reading.subcommand.form == "doctor"
@@ -146,11 +146,25 @@ async def decisions_asked_for(
 async def _start(context: ListenerContext, command: Command, typed: TypedQuestion) -> MessageView:
     here = place(command.team_id, command.channel_id)
     await context.check_channel(here)
-    request, origin = typed.request(command.person, here), command.trigger_id
+    request, origin = debate_request(typed, command.person, here), command.trigger_id
     begun = await begin(context, request, command.text, origin=origin, typed=command.words)
     if isinstance(begun, MessageView):
         return begun
     return notice(answers.start_answer(begun.debate_id, begun.setup.warnings))
+
+
+def debate_request(
+    question: TypedQuestion, by: Person, here: Place, context: str = ""
+) -> DebateRequest:
+    return DebateRequest(
+        question=question.text,
+        context=context,
+        asked_by=by,
+        place=here,
+        format=question.format or None,
+        playbook=question.playbook or None,
+        when=question.when,
+    )
 
 
 async def begin(
@@ -185,10 +199,10 @@ async def debate_it(context: ListenerContext, click: Click) -> MessageView:
     typed, here = json_values(click), place(click.team_id, click.channel_id)
     text, origin, ts, thread = (typed[name] for name in ("text", "origin", "ts", "thread"))
     await context.check_channel(here)
-    anew, reading = "anew" in typed, read(text)
+    anew, reading = "anew" in typed, parse_typed(text)
     # With its options if a new debate was requested; else as plain text.
     question = reading if anew and isinstance(reading, TypedQuestion) else TypedQuestion(text)
-    request = replace(question.request(click.person, here), anew=anew)
+    request = replace(debate_request(question, click.person, here), anew=anew)
     if thread:
         request = await in_thread(context, request, Mention(message=ts, thread=thread))
     try:
@@ -215,7 +229,7 @@ def command_of(text: str, by: Person, here: Place, trigger_id: str) -> Command:
 async def run_command(context: ListenerContext, click: Click) -> MessageView | None:
     here = place(click.team_id, click.channel_id)
     command = command_of(click.value, click.person, here, click.trigger_id)
-    answer, is_done = await answer_in_time(context, command, read(click.value))
+    answer, is_done = await answer_in_time(context, command, parse_typed(click.value))
     if answer and not is_done:
         raise BadInput(answer.text)
     return answer

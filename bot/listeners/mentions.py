@@ -1,28 +1,36 @@
 """A mention is understood as the command: it starts a debate, or asks about a decided one."""
 
 import asyncio
+import re
 from dataclasses import replace
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
-from bot.listeners.commands import answer_to, begin, command_of, decisions_asked_for, in_thread
+from bot.listeners.commands import (
+    answer_to,
+    begin,
+    command_of,
+    debate_request,
+    decisions_asked_for,
+    in_thread,
+)
 from bot.listeners.context import ListenerContext, acknowledged, place, recorded
 from bot.listeners.messages import IncomingMessage
 from bot.listeners.typed import (
     MOST_COMMAND_CHARS,
+    OpenForm,
     Reading,
     SubcommandCall,
     TypedQuestion,
     UnclearText,
-    is_emoji_only,
-    is_greeting,
-    read,
+    parse_typed,
 )
 from bot.log import logger
 from bot.slack.evidence import file_references
 from bot.slack.payloads import MessageEvent
+from bot.slack.typed_text import has_question_mark, is_emoji_only
 from bot.views.message import MessageView, notice
 from bot.views.notices import asked_back, greeting, preview
 from core.debate.people import Mention, Person
@@ -32,6 +40,8 @@ from core.use_cases.recall import asks_what_was_decided
 
 _log = logger(__name__)
 
+#: A choice between two options.
+_CHOICE = re.compile(r"\b(?:or|oder|vs|versus)\b", re.IGNORECASE)
 #: Kind of delivery under which a mention is remembered.
 MENTION = "mention"
 
@@ -42,6 +52,18 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
         await handle_mention(IncomingMessage(context, event.team_id, event.message))
 
     app.event("app_mention", middleware=[recorded(context, take)])(acknowledged)
+
+
+def is_greeting(text: str, reading: Reading) -> bool:
+    """Whether a mention asks for nothing: emoji only, or one or two words such as "thanks"."""
+    if isinstance(reading, UnclearText):
+        return is_emoji_only(text) or not (reading.is_similar or has_question_mark(text))
+    return is_emoji_only(text) or isinstance(reading, OpenForm)
+
+
+def is_question(text: str) -> bool:
+    """Whether a text has a question mark or a choice: "or", "oder" or "vs"."""
+    return has_question_mark(text) or bool(_CHOICE.search(text))
 
 
 async def handle_mention(message: IncomingMessage) -> None:
@@ -87,13 +109,15 @@ async def _answer(message: IncomingMessage) -> MessageView | None:
     posted, origin = message.posted, message.origin
     words, by = await asyncio.gather(message.words(), message.author())
     text = "".join(words)
-    reading, has_more = read(text), bool(posted.files or posted.forwarded)
+    reading, has_more = parse_typed(text), bool(posted.files or posted.forwarded)
     if isinstance(reading, UnclearText) and has_more:
         reading = TypedQuestion(reading.text)  # a file beside two words makes a question
     if is_greeting(text, reading):
         return greeting()
     if isinstance(reading, TypedQuestion):
-        is_sure = reading.asks or reading.has_options or asks_what_was_decided(reading.text)
+        is_sure = (
+            is_question(reading.text) or reading.has_options or asks_what_was_decided(reading.text)
+        )
         is_sure = is_sure or has_more or bool(posted.thread_ts)
         if not is_sure and len(text) <= MOST_COMMAND_CHARS:
             return preview(reading.text, origin=origin, ts=posted.ts)
@@ -122,7 +146,8 @@ async def _debate(
     context, team, posted = message.context, message.team, message.posted
     if decided := await decisions_asked_for(context, question, by.id, team):
         return decided
-    request = question.request(by, place(team, posted.channel), await message.forwarded())
+    here, forwarded = place(team, posted.channel), await message.forwarded()
+    request = debate_request(question, by, here, forwarded)
     request = replace(request, references=file_references(posted.files, by))
     if posted.thread_ts:
         mention = Mention(message=posted.ts, thread=posted.thread_ts)
@@ -141,7 +166,7 @@ async def _ask(message: IncomingMessage, debate_id: str) -> None:
         return  # a line of it steered the debate
     debate = await context.acts.ask.facts.debate(debate_id)
     words = " ".join("".join(await message.words()).split())
-    reading = read(words)
+    reading = parse_typed(words)
     is_over = debate.status is not Status.RUNNING and debate.verdict is not None
     is_order = isinstance(reading, SubcommandCall) or is_emoji_only(words)
     if is_order or (is_over and is_greeting(words, reading)):

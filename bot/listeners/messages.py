@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
@@ -12,12 +13,8 @@ from bot.listeners import answers
 from bot.listeners.context import ListenerContext, acknowledged, place, recorded
 from bot.listeners.linked import record_links
 from bot.listeners.typed import (
-    Steering,
     SubcommandCall,
-    has_question_mark,
-    is_emoji_only,
-    read,
-    split_steering,
+    parse_typed,
 )
 from bot.log import logger
 from bot.slack.access import SlackUnavailable
@@ -26,7 +23,9 @@ from bot.slack.ids import FILES, LINKS, after_end_key, board_key, note_id
 from bot.slack.origins import DELETED
 from bot.slack.payloads import ChangeOfMessage, MessageEvent, PostedMessage
 from bot.slack.typed_text import (
+    has_question_mark,
     has_words,
+    is_emoji_only,
     links_in,
     mentioned_in,
     names_of,
@@ -52,6 +51,23 @@ _LOOKS = 15
 _LOOK_SECONDS = 0.1
 
 Body = dict[str, Any]
+
+
+class Steering(StrEnum):
+    """A line that, alone in a reply, does the same as the board's button of that name."""
+
+    STOP = "stop"
+    PAUSE = "pause"
+    RESUME = "resume"
+    VOTE_NOW = "vote now"
+
+
+_STEERED = {
+    Steering.STOP: "The debate stops; the judge decides on what is there.",
+    Steering.PAUSE: "The debate is paused. *Resume* on the board lets it go on.",
+    Steering.RESUME: "The debate goes on.",
+    Steering.VOTE_NOW: "The vote is called.",
+}
 
 
 class BoardUnknownYet(MootError):
@@ -112,7 +128,7 @@ class IncomingMessage:
         if not await self.calls_bot():
             return False
         words = "".join(await self.words())
-        return isinstance(read(words), SubcommandCall) or is_emoji_only(words)
+        return isinstance(parse_typed(words), SubcommandCall) or is_emoji_only(words)
 
     async def debate_id(self) -> str | None:
         """Return the debate whose board began the thread it is in.
@@ -316,6 +332,16 @@ async def _take_evidence(message: IncomingMessage, debate_id: str, *, has_links:
         await _say_end(message, debate)
 
 
+def split_steering(text: str) -> tuple[Steering | None, str]:
+    """Return the first steering line of a reply, and the text without such lines."""
+    lines = text.splitlines()
+    orders = [line for line in lines if line.strip().lower() in set(Steering)]
+    if not orders:
+        return None, text
+    other_lines = "\n".join(line for line in lines if line not in orders).strip()
+    return Steering(orders[0].strip().lower()), other_lines
+
+
 async def _steer(message: IncomingMessage, order: Steering, debate_id: str) -> bool:
     """Do what a line of a thread says, as the board's button does; False: the debate has ended."""
     key, acts = f"{message.origin}/steer", message.context.acts
@@ -332,7 +358,7 @@ async def _steer(message: IncomingMessage, order: Steering, debate_id: str) -> b
     }[order]
     try:
         await steer(debate, await message.author())
-        answer = answers.STEERED[order]
+        answer = _STEERED[order]
     except BadInput as refusal:
         answer = str(refusal)
     await message.tell(answer, key=key, debate_id=debate_id)

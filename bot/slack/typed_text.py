@@ -11,6 +11,8 @@ from bot.slack.payloads import plain
 #: Names that Slack is asked for, per text at most.
 _MOST_NAMES = 40
 _MENTION = re.compile(r"<@(?P<who>[UW][A-Z0-9]{1,30})(?:\|[^<>]{0,300})?>")
+EMOJI_CODE = re.compile(r":[a-z0-9_+'-]{1,60}:(?::skin-tone-[2-6]:)?")
+_QUESTION_MARK = re.compile("[?？؟]")  # noqa: RUF001
 #: Separator after a mention. A colon that begins the code of an emoji does not belong to it.
 _SEPARATOR = r"(?:[ ,\n\t]|:(?![a-z0-9_+'-]{1,60}:))*"
 _AFTER_MENTION = re.compile(_SEPARATOR)
@@ -124,3 +126,13 @@ def split_addressee(text: str) -> tuple[str, str]:
 def has_words(text: str) -> bool:
     """Whether a text has more than mentions."""
     return bool(_MENTION.sub("", text).strip())
+
+
+def is_emoji_only(text: str) -> bool:
+    """Whether a text has no letter or digit outside of codes of emoji; also True if it is empty."""
+    return not any(map(str.isalnum, EMOJI_CODE.sub("", text)))
+
+
+def has_question_mark(text: str) -> bool:
+    """Whether a text has a question mark of any script."""
+    return bool(_QUESTION_MARK.search(text))

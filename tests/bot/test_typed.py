@@ -4,17 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.listeners.mentions import is_greeting, is_question
+from bot.listeners.messages import Steering, split_steering
 from bot.listeners.typed import (
     OpenForm,
     Reading,
-    Steering,
     SubcommandCall,
     TypedQuestion,
     UnclearText,
     UnknownOption,
-    is_greeting,
-    read,
-    split_steering,
+    parse_typed,
 )
 from bot.slack.payloads import plain
 from bot.slack.typed_text import readable, without_bot_mention
@@ -24,7 +23,7 @@ def outcome(reading: Reading) -> str:
     """A reading in a few words: `run show dabc2345`, `ask list`, `debate`, `form`."""
     match reading:
         case SubcommandCall(subcommand=row):
-            words = [row.name, reading.debate_id, reading.words]
+            words = [*filter(str.islower, row.form.split()), reading.debate_id, reading.words]
             return " ".join(["run", *filter(None, words)])
         case UnclearText(subcommand=row, command=command):
             return f"ask {command or row.form}"
@@ -116,20 +115,20 @@ COMMANDS = [
 
 @pytest.mark.parametrize(("text", "expected"), COMMANDS)
 def test_a_line_after_the_command_does_what_the_card_says(text: str, expected: str) -> None:
-    assert outcome(read(text)) == expected
+    assert outcome(parse_typed(text)) == expected
 
 
 @pytest.mark.parametrize("text", ["search", "token new", "token revoke", "stop", "show x"])
 def test_no_button_runs_a_command_whose_argument_is_missing(text: str) -> None:
-    reading = read(text)
+    reading = parse_typed(text)
     assert isinstance(reading, UnclearText)
     assert reading.command == ""
 
 
 def test_a_question_keeps_every_word() -> None:
     text = "Is it “safe”: R&D’s — plan?\nOr not?"
-    assert read(f"  {text} ") == TypedQuestion(text)
-    assert read(f"--format panel {text}") == TypedQuestion(text, format="panel")
+    assert parse_typed(f"  {text} ") == TypedQuestion(text)
+    assert parse_typed(f"--format panel {text}") == TypedQuestion(text, format="panel")
 
 
 #: As Slack sends a mention in a channel, outside of threads.
@@ -159,8 +158,8 @@ MENTIONS = [
 @pytest.mark.parametrize(("text", "expected"), MENTIONS)
 def test_a_mention_is_read_by_the_same_card(text: str, expected: str) -> None:
     text_read = readable(without_bot_mention(text, "U0BOT"), {"U0ALEX": "alex"})
-    reading = read(text_read)
-    is_shown_first = isinstance(reading, TypedQuestion) and not reading.asks
+    reading = parse_typed(text_read)
+    is_shown_first = isinstance(reading, TypedQuestion) and not is_question(reading.text)
     happens = "preview" if is_shown_first else outcome(reading)
     assert ("greet" if is_greeting(text_read, reading) else happens) == expected
 
@@ -186,6 +185,6 @@ def test_a_line_of_its_own_steers_the_debate(text: str, order: Steering | None, 
 
 @given(st.text(max_size=400))
 def test_whatever_is_typed_is_read_as_something_and_a_question_loses_no_word(text: str) -> None:
-    reading = read(plain(text))
+    reading = parse_typed(plain(text))
     if isinstance(reading, TypedQuestion) and not reading.has_options:
         assert reading.text == plain(text).strip()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.listeners.typed import SubcommandCall, TypedQuestion, read
+from bot.listeners.typed import SubcommandCall, TypedQuestion, parse_typed
 from bot.slack.mrkdwn import mrkdwn
 from bot.slack.typed_text import readable, without_bot_mention
 from bot.testing import BotSpec, Message, Team, team_at_work
@@ -39,7 +39,7 @@ BOT = "U0BOT"
 def test_typed_text_is_read_with_the_signs_that_phones_and_copies_put_in(
     typed: str, result: str
 ) -> None:
-    reading = read(typed)
+    reading = parse_typed(typed)
     if isinstance(reading, SubcommandCall):
         assert reading.subcommand.form == result
     else:

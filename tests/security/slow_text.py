@@ -26,7 +26,6 @@ from typing import Any, cast
 import httpx2
 
 from bot.debate_page.page import html
-from bot.listeners import typed
 from bot.slack import ids, mrkdwn, payloads
 from bot.slack.typed_text import readable
 from bot.terminal.screen import news
@@ -535,7 +534,6 @@ WITH_MORE: Mapping[str, Callable[[str], object]] = {
     "core.use_cases.choices.cost_cap": _tolerant(lambda text: cost_cap(text, None)),
     "core.use_cases.reply_parsing.parse_reply": lambda text: parse_reply(text, {1, 2}, [1, 2]),
     "bot.debate_page.page.html": lambda text: html(text, 2, {"e1"}),
-    "bot.listeners.typed.is_greeting": lambda text: typed.is_greeting(text, typed.read(text)),
     "bot.slack.ids.address_keys": ids.address_keys,
     "bot.slack.ids.fill_addresses": lambda text: ids.fill_addresses(text, defaultdict(str)),
     "bot.slack.ids.note_ts": ids.note_ts,

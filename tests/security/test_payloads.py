@@ -106,4 +106,4 @@ def test_any_form_is_read_or_refused_at_a_field(state: dict[str, Any], metadata:
 
 @given(st.text(max_size=80))
 def test_whatever_is_typed_after_the_command_is_understood_as_something(text: str) -> None:
-    assert typed.read(text) is not None
+    assert typed.parse_typed(text) is not None

@@ -47,7 +47,7 @@ MADE_WHILE_RUNNING = {
 
 #: What people type, models write, servers say in errors and files hold passes through these first.
 ENTRY_POINTS = (
-    "bot.listeners.typed.read",
+    "bot.listeners.typed.parse_typed",
     "bot.slack.typed_text.readable",
     "bot.slack.mrkdwn.mrkdwn",
     "core.redaction.redact",
