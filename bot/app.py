@@ -171,8 +171,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         secret = await SqlDebateStore(database).secret()
         wiring = _Wiring(parts, database, installation.clients, tracing=tracing, secret=secret)
         context = wiring.context
-        catch_up = CatchUp(context, parts.pace)
         bursts, gateway = Bursts(partial(notify_too_fast, context), parts.burst_limits), None
+        catch_up = CatchUp(context, parts.pace, bursts.rejected)
         app = _listening(parts, installation, replace(context, on_unrecorded=catch_up.look))
         app.use(bursts.check)
         if parts.slack.app_token:

@@ -1,4 +1,4 @@
-"""What the bot says back to one person: short texts in Slack's mrkdwn (pure)."""
+"""Answers to one person: short texts in Slack's mrkdwn (pure)."""
 
 from collections.abc import Sequence
 
@@ -90,11 +90,10 @@ QUESTIONS_CLOSED = (
 )
 NOTHING_TO_READ = "What this post folds away is not there any more."
 _MOST_SHOWN = POST_TEXT - 10_000
-_GIST = 120
+_QUESTION_LIMIT = 120
 
 
-def examined(findings: Sequence[Finding]) -> str:
-    """Return what the doctor found."""
+def doctor_answer(findings: Sequence[Finding]) -> str:
     last = "All is well." if is_well(findings) else "Something needs whoever runs Moot: see ✗."
     return f"{plain(as_text(findings))}\n\n*{last}*"
 
@@ -103,16 +102,17 @@ def storage_failure(error: StoreError) -> str:
     return LOG_BROKEN if isinstance(error, LogBroken) else STORE_DOWN
 
 
-def command_only(words: str) -> str:
-    typed = plain(" ".join(redact(words).replace("`", "").split()))
+def command_only(text: str) -> str:
+    """The answer to a mention with a subcommand that only the command can run."""
+    command = plain(" ".join(redact(text).replace("`", "").split()))
     return (
-        f"A mention cannot do that: type `/debate {typed}` in the channel, outside of threads. "
+        f"A mention cannot do that: type `/debate {command}` in the channel, outside of threads. "
         "Nothing was started."
     )
 
 
 def channel_refusal(membership: BotMembership) -> str:
-    """Return why no debate can be held in a channel; empty if one can."""
+    """The reason why no debate can be held in a channel; empty if one can be."""
     if membership is BotMembership.NOT_MEMBER:
         return (
             "I am not in this channel. Type `/invite @Moot`, then your question again; "
@@ -123,24 +123,24 @@ def channel_refusal(membership: BotMembership) -> str:
     return ""
 
 
-def without_marks(words: str) -> str:
-    """Return the words for places that show signs as they are."""
-    return words.replace("`", "“", 1).replace("`", "”", 1).replace("`", "")
+def without_backticks(text: str) -> str:
+    """The text for places where Slack shows text unformatted."""
+    return text.replace("`", "“", 1).replace("`", "”", 1).replace("`", "")
 
 
-def too_late(numbers: Sequence[int]) -> str:
-    which = ", ".join(str(number) for number in numbers)
+def late_answers(numbers: Sequence[int]) -> str:
+    questions = ", ".join(str(number) for number in numbers)
     return (
-        f"Somebody answered question {which} before you, or its time was over. While the debate "
-        "runs, what you wrote reaches the agents as a note; your other answers stand."
+        f"Somebody answered question {questions} before you, or its time was over. While the "
+        "debate runs, what you wrote reaches the agents as a note; your other answers stand."
     )
 
 
 def start_failure(reason: str, question: str) -> str:
-    """Return why nothing was started, with what was typed, so that it is not lost."""
+    """The reason why nothing was started, with the question, so that its author can copy it."""
     text = plain(redact(question))[:_MOST_SHOWN]  # mentions are answered through stored posts
-    wrote = f" You wrote:\n>>> {text}" if text.strip() else ""
-    return f"{reason}\nNothing was started.{wrote}"
+    quote = f" You wrote:\n>>> {text}" if text.strip() else ""
+    return f"{reason}\nNothing was started.{quote}"
 
 
 def start_answer(debate_id: str, warnings: Sequence[str]) -> str:
@@ -164,30 +164,32 @@ def end_answer(debate: Debate) -> str:
     )
 
 
-def unknown_option(typed: UnknownOption) -> str:
+def unknown_option(reading: UnknownOption) -> str:
     return (
-        f"“{plain(typed.option)}” is no option here, or lacks its value. Before the question there "
-        "can be `--format NAME`, `--playbook NAME` and `--when split`, `always` or `never`; all "
-        "else is in the form that `/debate` alone opens."
+        f"“{plain(reading.option)}” is no option here, or lacks its value. Before the question "
+        "there can be `--format NAME`, `--playbook NAME` and `--when split`, `always` or `never`; "
+        "all else is in the form that `/debate` alone opens."
     )
 
 
 def status_answer(debate: Debate) -> str:
     setup = debate.setup
     question = " ".join(setup.question.split())
-    question = question if len(question) <= _GIST else f"{question[: _GIST - 1]}…"
+    question = (
+        question if len(question) <= _QUESTION_LIMIT else f"{question[: _QUESTION_LIMIT - 1]}…"
+    )
     agents, voters = len(setup.agents), {ballot.turn.agent for ballot in debate.ballots.values()}
-    voted = f"{len(voters)} of {quantity(agents, 'agent')} voted."
+    votes = f"{len(voters)} of {quantity(agents, 'agent')} voted."
     lines = [
         f"*{plain(question)}*",
         f"`{debate.id}`: {status_words(debate)}; asked by <@{setup.asked_by.id}>.",
         "Agents: " + ", ".join(plain(agent.name) for agent in setup.agents),
-        SEALED if debate.is_sealed else f"{rounds_words(debate).capitalize()}; {voted}",
+        SEALED if debate.is_sealed else f"{rounds_words(debate).capitalize()}; {votes}",
     ]
     if debate.verdict:
         lines += ["", short_text(debate, debate.verdict)]
-    elif where := who_stands_where(debate):
-        lines += [where, *how_it_goes(debate)]
+    elif positions := who_stands_where(debate):
+        lines += [positions, *how_it_goes(debate)]
     if debate.failure:
         lines.append(f":warning: {plain(debate.failure)}")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Buttons and forms on the posts of a debate, and the Stop that Slack itself shows for agents."""
+"""Buttons and forms of the posts of a debate, and the Stop button that Slack shows for agents."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -12,12 +12,12 @@ from bot.listeners.context import (
     FieldError,
     ListenerContext,
     OnClick,
-    about,
-    acknowledged,
+    acknowledge,
     json_values,
     on_click,
     on_form,
-    recorded,
+    record_first,
+    with_debate,
 )
 from bot.listeners.linked import record_links
 from bot.listeners.messages import IncomingMessage
@@ -57,46 +57,48 @@ NO_PAGES = (
     "(MOOT_PAGES_URL). Nothing was done."
 )
 
-#: The buttons that say which question a reply answers: in one message each has its own id.
+#: Buttons that assign a reply to a question; each button in a message needs its own id.
 CHOICES = re.compile(rf"{ActionId.CHOOSE}_\d+")
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    on_click(app, context, ActionId.BALLOT, about(open_ballot))
-    on_form(app, context, CallbackId.BALLOT_FORM, about(record_ballot))
+    on_click(app, context, ActionId.BALLOT, with_debate(open_ballot))
+    on_form(app, context, CallbackId.BALLOT_FORM, with_debate(record_ballot))
     for kind in DecisionKind:
-        on_click(app, context, ActionId[kind.name], _deciding(kind))
+        on_click(app, context, ActionId[kind.name], _open_decision_form(kind))
     earlier = re.compile(rf"{ActionId.SUPERSEDE_EARLIER}-d\d{{1,4}}")
-    on_click(app, context, earlier, about(open_to_supersede))
-    on_form(app, context, CallbackId.DECISION_FORM, about(record_decision))
+    on_click(app, context, earlier, with_debate(open_to_supersede))
+    on_form(app, context, CallbackId.DECISION_FORM, with_debate(record_decision))
     for outcome in OutcomeKind:
-        on_click(app, context, ActionId[f"OUTCOME_{outcome.name}"], _turned_out(outcome))
-    on_click(app, context, ActionId.OUTCOME_CHANGE, about(change_outcome))
-    on_form(app, context, CallbackId.OUTCOME_FORM, about(record_outcome))
-    on_click(app, context, ActionId.FEEDBACK, about(record_feedback))
-    on_click(app, context, ActionId.SAY_WHY, about(open_comment))
-    on_form(app, context, CallbackId.COMMENT_FORM, about(record_comment))
-    on_click(app, context, ActionId.ASK, about(open_ask_form, joins=True))
+        on_click(app, context, ActionId[f"OUTCOME_{outcome.name}"], _record_outcome_click(outcome))
+    on_click(app, context, ActionId.OUTCOME_CHANGE, with_debate(change_outcome))
+    on_form(app, context, CallbackId.OUTCOME_FORM, with_debate(record_outcome))
+    on_click(app, context, ActionId.FEEDBACK, with_debate(record_feedback))
+    on_click(app, context, ActionId.SAY_WHY, with_debate(open_comment))
+    on_form(app, context, CallbackId.COMMENT_FORM, with_debate(record_comment))
+    on_click(app, context, ActionId.ASK, with_debate(open_ask_form, joins=True))
     on_click(app, context, ActionId.ASK_THIS, ask_what_was_written)
-    on_form(app, context, CallbackId.ASK_FORM, about(ask_judge, joins=True))
-    on_click(app, context, ActionId.SHARE_PAGE, about(share_page))
-    on_click(app, context, ActionId.READ_ALL, about(read_all))
+    on_form(app, context, CallbackId.ASK_FORM, with_debate(ask_judge, joins=True))
+    on_click(app, context, ActionId.SHARE_PAGE, with_debate(share_page))
+    on_click(app, context, ActionId.READ_ALL, with_debate(read_all))
     on_click(app, context, ActionId.STOP, _steering(context.acts.steer.stop))
     on_click(app, context, ActionId.VOTE_NOW, _steering(context.acts.steer.call_vote))
     on_click(app, context, ActionId.PAUSE, _steering(context.acts.steer.pause))
     on_click(app, context, ActionId.RESUME, _steering(context.acts.steer.resume))
-    on_click(app, context, ActionId.ADD_CONTEXT, about(open_context_form))
-    on_form(app, context, CallbackId.ADD_CONTEXT_FORM, about(record_context))
-    on_click(app, context, ActionId.OPTIONS, about(open_options))
-    on_form(app, context, CallbackId.OPTIONS_FORM, about(record_options))
+    on_click(app, context, ActionId.ADD_CONTEXT, with_debate(open_context_form))
+    on_form(app, context, CallbackId.ADD_CONTEXT_FORM, with_debate(record_context))
+    on_click(app, context, ActionId.OPTIONS, with_debate(open_options))
+    on_form(app, context, CallbackId.OPTIONS_FORM, with_debate(record_options))
     on_click(app, context, ActionId.REVEAL, _steering(context.acts.steer.reveal))
     on_click(app, context, ActionId.DEBATE_ANYWAY, _steering(context.acts.steer.want))
-    app.event("agent_session_stopped", middleware=[recorded(context, stop_session)])(acknowledged)
-    on_click(app, context, ActionId.ANSWER, about(open_answer_form, joins=True))
-    on_click(app, context, ActionId.SKIP, about(skip, joins=True))
-    on_click(app, context, ActionId.SKIP_ALL, about(skip, joins=True))
-    on_click(app, context, CHOICES, about(choose_question, joins=True))
-    on_form(app, context, CallbackId.ANSWER_FORM, about(record_answers, joins=True))
+    app.event("agent_session_stopped", middleware=[record_first(context, stop_session)])(
+        acknowledge
+    )
+    on_click(app, context, ActionId.ANSWER, with_debate(open_answer_form, joins=True))
+    on_click(app, context, ActionId.SKIP, with_debate(skip, joins=True))
+    on_click(app, context, ActionId.SKIP_ALL, with_debate(skip, joins=True))
+    on_click(app, context, CHOICES, with_debate(choose_question, joins=True))
+    on_form(app, context, CallbackId.ANSWER_FORM, with_debate(record_answers, joins=True))
 
 
 async def open_ballot(context: ListenerContext, click: Click, debate: Debate) -> None:
@@ -117,8 +119,8 @@ async def record_ballot(context: ListenerContext, form: FormSubmission, debate: 
     await context.acts.decide.vote(debate, ballot)
 
 
-def _deciding(kind: DecisionKind) -> OnClick:
-    async def clicked(context: ListenerContext, click: Click, debate: Debate) -> None:
+def _open_decision_form(kind: DecisionKind) -> OnClick:
+    async def open_form(context: ListenerContext, click: Click, debate: Debate) -> None:
         context.acts.decide.check_decidable(debate)
         supersedes = kind is DecisionKind.SUPERSEDE
         newer = await context.acts.decide.newer_than(debate) if supersedes else dict[str, str]()
@@ -127,35 +129,35 @@ def _deciding(kind: DecisionKind) -> OnClick:
             today = await _today(context, click)
         await context.open(click, decision_form(debate, kind, today=today, newer=newer))
 
-    return about(clicked)
+    return with_debate(open_form)
 
 
 async def open_to_supersede(context: ListenerContext, click: Click, earlier: Debate) -> None:
     newer = await context.debate(click.detail, click)
     context.acts.decide.check_supersedes(earlier, newer)
-    this_one = {newer.id: newer.setup.question}
+    question = {newer.id: newer.setup.question}
     today = context.acts.decide.today()
-    form = decision_form(earlier, DecisionKind.SUPERSEDE, today=today, newer=this_one)
+    form = decision_form(earlier, DecisionKind.SUPERSEDE, today=today, newer=question)
     await context.open(click, form)
 
 
 async def record_decision(
     context: ListenerContext, form: FormSubmission, debate: Debate
 ) -> Form | None:
-    """Record a decision with person and reason, once per form.
+    """Record a decision with its person and reason, once per form.
 
-    If another decision was recorded meanwhile, return the form again with that one; sending it
-    replaces that one.
+    If another decision was recorded after the form was opened, return the form again, which shows
+    that decision; submitting it replaces that decision.
     """
     try:
         kind = DecisionKind(form.metadata.get("kind", ""))
     except ValueError:
         raise BadInput(answers.FORM_UNREADABLE) from None
-    newer, day, instead = form.choice(FieldId.NEWER), None, None
+    newer_id, day, newer = form.choice(FieldId.NEWER), None, None
     if kind is DecisionKind.SUPERSEDE:
-        instead = await context.debate(newer, form)
+        newer = await context.debate(newer_id, form)
         try:
-            context.acts.decide.check_newer(debate, instead)
+            context.acts.decide.check_newer(debate, newer)
         except BadInput as error:
             raise FieldError(FieldId.NEWER, str(error)) from None
     if kind is DecisionKind.REVISIT:
@@ -170,7 +172,7 @@ async def record_decision(
         by=form.person,
         why=form.text_of(FieldId.WHY),
         revisit_on=day,
-        superseded_by=newer or None,
+        superseded_by=newer_id or None,
         origin=form.view_id,
     )
     previous = form.metadata.get("stands", "")
@@ -180,27 +182,27 @@ async def record_decision(
     if says_the_same(current, decision):
         return message_form("Decided already", earlier_decision(current, decision.why))
     debate = await context.debate(debate.id, form)
-    newer_ones = dict[str, str]()
-    if instead:
-        context.acts.decide.check_supersedes(debate, instead)
-        newer_ones[instead.id] = instead.setup.question
+    questions = dict[str, str]()
+    if newer:
+        context.acts.decide.check_supersedes(debate, newer)
+        questions[newer.id] = newer.setup.question
     today = await _today(context, form)
-    return decision_form(debate, kind, today=today, newer=newer_ones, draft=decision)
+    return decision_form(debate, kind, today=today, newer=questions, draft=decision)
 
 
-def _turned_out(kind: OutcomeKind) -> OnClick:
+def _record_outcome_click(kind: OutcomeKind) -> OnClick:
     """Return the listener that records an outcome, then opens the form for its reason."""
 
-    async def clicked(context: ListenerContext, click: Click, debate: Debate) -> MessageView | None:
+    async def record(context: ListenerContext, click: Click, debate: Debate) -> MessageView | None:
         outcome = DecisionOutcome(kind=kind, by=click.person, origin=click.trigger_id)
         current = await context.acts.decide.say_outcome(debate, outcome)
         try:
             await open_outcome(context, click, debate, current)
-        except BadInput:  # it is recorded all the same
+        except BadInput:  # the outcome is recorded, only the form did not open
             return notice(form_failure(debate, current))
         return None
 
-    return about(clicked)
+    return with_debate(record)
 
 
 async def change_outcome(context: ListenerContext, click: Click, debate: Debate) -> None:
@@ -258,7 +260,7 @@ async def open_ask_form(context: ListenerContext, click: Click, debate: Debate) 
 
 
 async def ask_what_was_written(context: ListenerContext, click: Click) -> MessageView:
-    """Put a message of the thread to the judge; repeated clicks change nothing."""
+    """Ask the judge the question in a message of the thread; repeated clicks change nothing."""
     offer = json_values(click)
     debate = await context.debate(offer["debate"], click)
     await context.check_taking_part(click.user_id, debate.setup.place)
@@ -289,19 +291,19 @@ async def withdraw_page(context: ListenerContext, _act: Interaction, debate: Deb
 async def read_all(context: ListenerContext, click: Click, debate: Debate) -> None:
     contribution = debate.contributions.get(click.detail)
     if click.detail == VERDICT and debate.verdict:
-        fold = whole(debate, debate.verdict)
+        section = whole(debate, debate.verdict)
     elif contribution:
-        fold = everything(debate, contribution.turn, said_together(debate, contribution.turn))
+        section = everything(debate, contribution.turn, said_together(debate, contribution.turn))
     else:
         raise BadInput(answers.NOTHING_TO_READ)
-    await context.open(click, text_form(READ_ALL, in_full(fold, FORM_BLOCKS)))
+    await context.open(click, text_form(READ_ALL, in_full(section, FORM_BLOCKS)))
 
 
 def _steering(steer: Callable[[Debate, Person], Awaitable[None]]) -> OnClick:
-    async def clicked(_context: ListenerContext, click: Click, debate: Debate) -> None:
+    async def steer_debate(_context: ListenerContext, click: Click, debate: Debate) -> None:
         await steer(debate, click.person)
 
-    return about(clicked)
+    return with_debate(steer_debate)
 
 
 async def open_context_form(context: ListenerContext, click: Click, debate: Debate) -> None:
@@ -321,7 +323,7 @@ async def open_options(context: ListenerContext, click: Click, debate: Debate) -
 
 
 async def record_options(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
-    """Record what the form changes, once however often it arrives; a fault is said at its field."""
+    """Record the edits of the form, once even if it arrives again; show errors at their fields."""
     edits = edits_in(debate, form, form.person)
     try:
         await context.acts.steer.edit_options(debate, form.person, edits)
@@ -330,16 +332,16 @@ async def record_options(context: ListenerContext, form: FormSubmission, debate:
 
 
 async def stop_session(context: ListenerContext, body: dict[str, Any]) -> None:
-    """Stop the debate of the thread, or say to that person only why not."""
-    stopped = SessionStopped.model_validate(body)
-    message = IncomingMessage(context, stopped.team_id, stopped.as_reply)
+    """Stop the debate of the thread, or tell only that person why not."""
+    event = SessionStopped.model_validate(body)
+    message = IncomingMessage(context, event.team_id, event.as_reply)
     debate_id = await message.debate_id()
     if debate_id is None:
         return
     async with message.log_failures():
         try:
             debate = await context.acts.find.visible(
-                debate_id, person=stopped.user, workspace=stopped.team_id
+                debate_id, person=event.user, workspace=event.team_id
             )
             await context.acts.steer.stop(debate, await message.author())
         except BadInput as refusal:
@@ -354,7 +356,7 @@ async def open_answer_form(context: ListenerContext, click: Click, debate: Debat
 
 
 async def skip(context: ListenerContext, click: Click, debate: Debate) -> None:
-    """Skip one question, or all that are open; a second click changes nothing."""
+    """Skip one question, or all open ones; a second click changes nothing."""
     numbers = [number for number in open_numbers(debate) if click.detail in {"", str(number)}]
     if not numbers:
         raise BadInput(answers.QUESTIONS_CLOSED)
@@ -362,7 +364,7 @@ async def skip(context: ListenerContext, click: Click, debate: Debate) -> None:
 
 
 async def choose_question(context: ListenerContext, click: Click, debate: Debate) -> MessageView:
-    """Take a reply as the answer to the question that was clicked."""
+    """Record a reply as the answer to the question that the person clicked."""
     number, _, note = click.detail.partition("/")
     if not number.isdecimal():
         raise BadInput(answers.QUESTIONS_CLOSED)
@@ -373,18 +375,18 @@ async def choose_question(context: ListenerContext, click: Click, debate: Debate
 async def record_answers(
     context: ListenerContext, form: FormSubmission, debate: Debate
 ) -> Form | None:
-    """Record the answers of the form; return a notice of those that came too late.
+    """Record the answers of the form; return a form that lists those that came too late.
 
-    Empty fields are skipped where that box is ticked.
+    If the box for that is ticked, questions with empty fields are skipped.
     """
-    numbers = [item.number for opened in debate.clarifications.values() for item in opened.items]
-    typed = {number: form.text_of(question_field(number)) for number in numbers}
-    new_answers = [GivenAnswer(number, text) for number, text in typed.items() if text]
+    numbers = [item.number for card in debate.clarifications.values() for item in card.items]
+    texts = {number: form.text_of(question_field(number)) for number in numbers}
+    new_answers = [GivenAnswer(number, text) for number, text in texts.items() if text]
     if form.choices(FieldId.REST):
-        empty = [number for number in open_numbers(debate) if not typed.get(number)]
+        empty = [number for number in open_numbers(debate) if not texts.get(number)]
         new_answers += [GivenAnswer(number, "") for number in empty]
     reply = PersonsReply(debate_id=debate.id, by=form.person, origin=form.view_id)
     late = await context.acts.answer.form(reply, new_answers)
-    said_in_all = "\n".join(typed.values())
-    await record_links(context, debate, said_in_all, form.person, note=form.view_id + LINKS)
-    return message_form("Answers", answers.too_late(late)) if late else None
+    full_text = "\n".join(texts.values())
+    await record_links(context, debate, full_text, form.person, note=form.view_id + LINKS)
+    return message_form("Answers", answers.late_answers(late)) if late else None

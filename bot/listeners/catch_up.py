@@ -1,14 +1,14 @@
-"""What people wrote while nobody listened is read afterwards: in threads of debates, and mentions.
+"""Reads replies and mentions that were missed while the bot was not connected.
 
-Slack repeats an event at once, after one minute and after five, and never again
-(https://docs.slack.dev/apis/events-api). So threads and channels are read at the start and whenever
-the WebSocket was connected anew. Each message goes the way of a live one; what was taken before has
-no second effect, because facts are recorded under the message's own id, and so are mentions.
+Slack repeats an event at once, after one minute and after five, and then no more
+(https://docs.slack.dev/apis/events-api). So threads and channels are read at the start and after
+each new connection of the WebSocket. Each message is handled like a live one. Messages that were
+handled before have no second effect, because facts and mentions are recorded by the message's id.
 """
 
 import asyncio
 import itertools
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Container, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -35,24 +35,24 @@ from core.retry import RetryPolicy
 
 _log = logger(__name__)
 
-#: Seconds that debates wait at the start for their threads to be read: a question whose time is
-#: over may have been answered meanwhile. What takes longer goes on beside them.
+#: Seconds for which debates wait at the start until their threads are read, because a clarification
+#: that is due may have been answered. If reading takes longer, it goes on while debates run.
 FIRST_SECONDS = 10.0
-#: Threads of debates that ended so long ago are still read: who wrote there while nobody listened
-#: may not know of the end.
-ENDED_WITHIN = timedelta(hours=1)
-#: An older mention is not taken any more: whoever wrote it has gone on without an answer.
-TAKEN_WITHIN = timedelta(hours=1)
-#: Threads that began so long ago are looked into, if somebody wrote there lately.
-THREADS_WITHIN = timedelta(days=1)
-#: Messages or channels of a page: https://docs.slack.dev/reference/methods/conversations.replies
+#: Threads of debates that ended less than this ago are read, too: people who wrote there may not
+#: know that the debate has ended.
+MAX_AGE_OF_ENDED_DEBATE = timedelta(hours=1)
+#: Older mentions are ignored: their authors do not wait for an answer any more.
+MAX_AGE_OF_MENTION = timedelta(hours=1)
+#: Threads that began less than this ago are searched for mentions, if they have a recent reply.
+MAX_AGE_OF_THREAD = timedelta(days=1)
+#: Messages or channels per page: https://docs.slack.dev/reference/methods/conversations.replies
 PAGE = 200
-#: The longest wait before something that could not be read is read again, in seconds.
+#: The longest wait before another try to read a thread or channel, in seconds.
 _LONGEST_WAIT = 10.0
 
 
 class Scope(NamedTuple):
-    """What is read: a debate's thread, a channel, a workspace's channels, or (empty) all of it."""
+    """One unit of work: a debate's thread, a channel, a workspace's channels, or (empty) all."""
 
     workspace: str = ""
     channel: str = ""
@@ -60,100 +60,106 @@ class Scope(NamedTuple):
 
 
 class CatchUp:
-    """Reads threads of debates that are open, or ended a short while ago, and looks for mentions.
+    """Reads the threads of open and recently ended debates, and searches channels for mentions.
 
-    One thing is read after the other. What cannot be read now is read again by itself, after waits
-    that grow, and hides nothing of the others.
+    Threads and channels are read one after another. One that cannot be read is tried again in a
+    task of its own, with growing waits, while the others go on.
     """
 
-    def __init__(self, context: ListenerContext, pace: Pace) -> None:
-        """Hand what is read to the same listeners that hear of live messages."""
+    def __init__(
+        self, context: ListenerContext, pace: Pace, rejected: Container[str] = frozenset()
+    ) -> None:
+        """`rejected` has the versions of replies that were rejected; they are not recorded."""
         self._context = context
+        self._rejected = rejected
         self._pace = pace
         self._waits = RetryPolicy(first_wait=pace.first_pause, longest_wait=_LONGEST_WAIT)
-        self._reading = KeyedTasks[Scope](self._read)
-        self._looked = False
+        self._tasks = KeyedTasks[Scope](self._read)
+        self._has_begun = False
         self._threads_read = asyncio.Event()
 
     async def start(self) -> None:
-        """Begin to read, and wait for the threads for a few seconds."""
-        if not self._looked:  # else the first connection had them read, or being read
+        """Begin to read, and wait a few seconds for the threads."""
+        if not self._has_begun:  # the first connection may have begun it
             self.look()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._threads_read.wait(), FIRST_SECONDS)
 
     def look(self) -> None:
-        """Read all threads and channels; if they are being read, once more."""
-        self._looked = True
-        self._reading.wake(Scope())
+        """Read all threads and channels; if they are being read, read them again afterwards."""
+        self._has_begun = True
+        self._tasks.wake(Scope())
 
     async def close(self) -> None:
-        await self._reading.close(1)
+        await self._tasks.close(1)
 
-    async def _read(self, what: Scope) -> None:
-        if what == Scope():
+    async def _read(self, scope: Scope) -> None:
+        if scope == Scope():
             await self.read_all()
             return
         for tries in itertools.count(1):
             await self._context.clock.sleep(self._waits.wait_after(tries) or 0.0)
-            if await self._is_read(what):
+            if await self._try_to_read(scope):
                 return
 
     async def read_all(self) -> None:
-        """Read every thread, then every channel; what cannot be read now is left to later."""
+        """Read every thread, then every channel; those that fail are tried again later."""
         store = self._context.acts.answer.facts.store
-        since = self._context.clock.now() - ENDED_WITHIN
+        oldest = self._context.clock.now() - MAX_AGE_OF_ENDED_DEBATE
         newest = await store.find(DebateFilter(limit=PAGE))
-        ended = [entry.debate_id for entry in newest if entry.ended_at and entry.ended_at >= since]
-        debates = [*await store.unfinished_ids(), *ended]
-        for debate_id in debates:
+        recent = [
+            entry.debate_id for entry in newest if entry.ended_at and entry.ended_at >= oldest
+        ]
+        for debate_id in [*await store.unfinished_ids(), *recent]:
             await self._begin(Scope(debate_id=debate_id))
         self._threads_read.set()
         for team in await self._context.clients.teams():
             await self._begin(Scope(workspace=team))
 
-    async def _begin(self, what: Scope) -> None:
-        if not await self._is_read(what):
-            self._reading.wake(what)
+    async def _begin(self, scope: Scope) -> None:
+        if not await self._try_to_read(scope):
+            self._tasks.wake(scope)
 
-    async def _is_read(self, what: Scope) -> bool:
-        """Read it; False if that may succeed later."""
+    async def _try_to_read(self, scope: Scope) -> bool:
+        """Read a thread, a channel or a workspace; False if it failed and may succeed later."""
         try:
-            if what.debate_id:
-                await self._read_thread(what.debate_id)
-            elif what.channel:
-                await self._read_channel(what.workspace, what.channel)
+            if scope.debate_id:
+                await self._read_thread(scope.debate_id)
+            elif scope.channel:
+                await self._read_channel(scope.workspace, scope.channel)
             else:
-                await self._read_workspace(what.workspace)
+                await self._read_workspace(scope.workspace)
         except (MootError, SlackApiError, *CONNECTION_ERRORS) as error:
-            event = "thread not read" if what.debate_id else "channel not looked through"
+            event = "thread not read" if scope.debate_id else "channel not looked through"
             outcome = None if isinstance(error, MootError) else outcome_of(error)
             reason = outcome.reason if outcome else str(error)
-            _log.warning(event, **{k: v for k, v in what._asdict().items() if v}, reason=reason)
+            _log.warning(event, **{k: v for k, v in scope._asdict().items() if v}, reason=reason)
             if isinstance(error, StoreError):
                 return not isinstance(error, StoreDown)
             return isinstance(error, NotInstalled) or isinstance(outcome, Rejection)
         return True
 
     async def _read_thread(self, debate_id: str) -> None:
-        """Take every reply, edit and deletion in a debate's thread that was missed."""
+        """Record every missed reply, edit and deletion in a debate's thread."""
         debate = fold(await self._context.acts.answer.facts.store.events(debate_id))
         place = debate.setup.place
         board = await self._context.posts.row_by_key(board_key(debate_id))
         if place.surface != SLACK or board is None or not board.ts:
             return  # there is no thread
-        heard, present = debate.message_ids, set[str]()
+        known, present = debate.message_ids, set[str]()
         async for message in self._messages(place.workspace, place.channel, thread=board.ts):
             origin = note_id(place.channel, message.ts)
             present.add(origin)
             incoming = IncomingMessage(self._context, place.workspace, message)
+            if incoming.version in self._rejected:
+                continue
             if message.edited_at and message.is_reply:
                 await record_edit(incoming)
-            elif origin not in heard:
+            elif origin not in known:
                 await record_reply(incoming)
         # Withdraw the texts of deleted messages.
-        for origin in heard - debate.deleted_messages - present:
-            if note_ts(origin):  # others came by a form
+        for origin in known - debate.deleted_messages - present:
+            if note_ts(origin):  # None for notes from forms
                 await self._context.acts.answer.withdraw(debate_id, origin)
 
     async def _read_workspace(self, team: str) -> None:
@@ -164,23 +170,23 @@ class CatchUp:
             await self._begin(Scope(workspace=team, channel=channel))
 
     async def _read_channel(self, team: str, channel: str) -> None:
-        """Take every mention in a channel and its threads that was not taken before."""
-        # It may have been lost and come back while nobody listened.
+        """Handle every mention in a channel and its threads that was not handled before."""
+        # The bot may have left the channel and joined again while it was not connected.
         await self._context.outbox.find_place(Channel(team, channel))
         now = self._context.clock.now()
-        since = (now - TAKEN_WITHIN).timestamp()
+        oldest = (now - MAX_AGE_OF_MENTION).timestamp()
         user = (await self._context.clients.of(team)).identity.user_id
-        missed = list[PostedMessage]()
-        async for root in self._messages(team, channel, (now - THREADS_WITHIN).timestamp()):
-            if float(root.ts) >= since and root.may_be_of_person and root.mentions(user):
-                missed.append(root)
-            if root.latest_reply and float(root.latest_reply) >= since:
-                missed += [
+        mentions = list[PostedMessage]()
+        async for root in self._messages(team, channel, (now - MAX_AGE_OF_THREAD).timestamp()):
+            if float(root.ts) >= oldest and root.may_be_of_person and root.mentions(user):
+                mentions.append(root)
+            if root.latest_reply and float(root.latest_reply) >= oldest:
+                mentions += [
                     reply
-                    async for reply in self._messages(team, channel, since, thread=root.ts)
+                    async for reply in self._messages(team, channel, oldest, thread=root.ts)
                     if reply.ts != root.ts and reply.may_be_of_person and reply.mentions(user)
                 ]
-        for message in sorted(missed, key=lambda message: float(message.ts)):
+        for message in sorted(mentions, key=lambda message: float(message.ts)):
             origin = note_id(channel, message.ts)
             if await self._context.records.deliveries.knows(MENTION, origin):
                 continue
@@ -189,25 +195,25 @@ class CatchUp:
                     await handle_mention(IncomingMessage(self._context, team, message))
             except StoreDown:
                 raise
-            except StoreError as error:  # it stays so, and the next mention is no part of it
+            except StoreError as error:  # it would fail again; go on with the next mention
                 _log.warning("mention not taken", message=origin, reason=str(error))
                 await self._context.records.deliveries.seen(MENTION, origin, now)
 
     async def _messages(
-        self, team: str, channel: str, since: float = 0.0, *, thread: str = ""
+        self, team: str, channel: str, oldest: float = 0.0, *, thread: str = ""
     ) -> AsyncGenerator[PostedMessage]:
-        """What was written since then in the channel, or in one of its threads."""
+        """Messages of the channel, or of one of its threads, from the timestamp `oldest` on."""
         method = "conversations.replies" if thread else "conversations.history"
-        values = {"channel": channel, "ts": thread, "oldest": f"{since:.6f}" if since else ""}
-        present = {name: value for name, value in values.items() if value}
-        async for page in self._pages(team, method, present):
+        values = {"channel": channel, "ts": thread, "oldest": f"{oldest:.6f}" if oldest else ""}
+        arguments = {name: value for name, value in values.items() if value}
+        async for page in self._pages(team, method, arguments):
             for message in page.messages:
                 yield message.model_copy(update={"channel": channel})
 
     async def _pages(
         self, team: str, method: str, values: Mapping[str, Any]
     ) -> AsyncGenerator[Page]:
-        """The pages of a method's answer; waits where Slack limits the rate."""
+        """The pages of a method's response; waits if Slack limits the rate."""
         client = (await self._context.clients.of(team)).client
         arguments, clock = {"limit": PAGE, **values}, self._context.clock
         while True:

@@ -1,4 +1,4 @@
-"""`/debate …` and the buttons that ask what it meant: recorded first, answered to who typed only.
+"""`/debate` and the buttons on its answers. Facts are recorded before the answer, which is private.
 
 Source: https://docs.slack.dev/interactivity/implementing-slash-commands (three seconds)
 """
@@ -54,10 +54,10 @@ NO_TOKENS = (
     "Programs cannot call Moot here: whoever runs it has not switched MCP on (MOOT_MCP), so there "
     "are no tokens. Nothing was done."
 )
-#: Characters of a token's name.
+#: Characters of a token's name at most.
 _NAME_LIMIT = 40
-#: Carries a subcommand out; returns the answer, or None where a form opened. May raise BadInput
-#: and StoreError.
+#: Runs a subcommand; returns the answer, or None if it opened a form. Raises BadInput and
+#: StoreError.
 Run = Callable[[ListenerContext, Command, SubcommandCall], Awaitable[MessageView | None]]
 
 
@@ -70,7 +70,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
         await ack(**(answer.payload if answer else {}))
         is_doctor = isinstance(reading, SubcommandCall) and reading.subcommand.form == "doctor"
         if is_done and answer and context.operator.examine and is_doctor:
-            message = notice(answers.examined(await context.operator.examine()))
+            message = notice(answers.doctor_answer(await context.operator.examine()))
             try:
                 await respond(**message.payload, response_type="ephemeral", replace_original=False)
             except CONNECTION_ERRORS as error:
@@ -83,10 +83,10 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 async def answer_in_time(
     context: ListenerContext, command: Command, reading: Reading
 ) -> tuple[MessageView | None, bool]:
-    """Do what was typed; return the answer, and whether it was done.
+    """Carry out the text within the time limit; return the answer, and whether it was carried out.
 
-    There is no answer when a form opened, or when Slack delivers again what was answered before and
-    changes something.
+    There is no answer if a form opened. There is none either if Slack delivers again a command that
+    changes something and was answered before.
     """
     try:
         async with asyncio.timeout(context.timeouts.answer):
@@ -101,9 +101,10 @@ async def answer_in_time(
         return notice(str(refusal)), False
     except StoreError as error:
         _log.warning("command not recorded", reason=str(error))
-        why = answers.storage_failure(error)
-        is_broken = isinstance(error, LogBroken)  # of the debate that was named: none was to start
-        return notice(why if is_broken else answers.start_failure(why, command.words)), False
+        reason = answers.storage_failure(error)
+        # Only commands about an existing debate read a log: there is no question to give back.
+        is_broken = isinstance(error, LogBroken)
+        return notice(reason if is_broken else answers.start_failure(reason, command.words)), False
     except TimeoutError:
         return notice(answers.TOO_SLOW), False
 
@@ -111,10 +112,10 @@ async def answer_in_time(
 async def answer_to(
     context: ListenerContext, command: Command, reading: Reading
 ) -> MessageView | None:
-    """Do what was typed; return the answer, or None where a form opened."""
+    """Carry out the text; return the answer, or None if a form opened."""
     match reading:
-        case SubcommandCall(subcommand=subcommand) if about := _ABOUT.get(subcommand.form):
-            return await about(context, command, await context.debate(reading.debate_id, command))
+        case SubcommandCall(subcommand=subcommand) if run := _ABOUT_DEBATE.get(subcommand.form):
+            return await run(context, command, await context.debate(reading.debate_id, command))
         case SubcommandCall(subcommand=subcommand):
             return await _RUN[subcommand.form](context, command, reading)
         case OpenForm(playbook=playbook):
@@ -127,14 +128,14 @@ async def answer_to(
         case UnknownOption():
             return notice(answers.start_failure(answers.unknown_option(reading), command.words))
         case TypedQuestion():
-            decided = await decisions_asked_for(context, reading, command.user_id, command.team_id)
-            return decided or await _start(context, command, reading)
+            decisions = await find_decisions(context, reading, command.user_id, command.team_id)
+            return decisions or await _start(context, command, reading)
 
 
-async def decisions_asked_for(
+async def find_decisions(
     context: ListenerContext, question: TypedQuestion, person_id: str, team: str
 ) -> MessageView | None:
-    """Answer a question about what was decided; None: it is to be debated."""
+    """Answer a question about earlier decisions; None if the question is to be debated."""
     if question.has_options or not asks_what_was_decided(question.text):
         return None
     decisions = await context.acts.recall.for_person(
@@ -143,23 +144,27 @@ async def decisions_asked_for(
     return await context.lists.recalled_decisions(decisions)
 
 
-async def _start(context: ListenerContext, command: Command, typed: TypedQuestion) -> MessageView:
+async def _start(
+    context: ListenerContext, command: Command, question: TypedQuestion
+) -> MessageView:
     here = place(command.team_id, command.channel_id)
     await context.check_channel(here)
-    request, origin = debate_request(typed, command.person, here), command.trigger_id
-    begun = await begin(context, request, command.text, origin=origin, typed=command.words)
-    if isinstance(begun, MessageView):
-        return begun
-    return notice(answers.start_answer(begun.debate_id, begun.setup.warnings))
+    request, origin = debate_request(question, command.person, here), command.trigger_id
+    started = await start_or_explain(
+        context, request, command.text, origin=origin, retry_text=command.words
+    )
+    if isinstance(started, MessageView):
+        return started
+    return notice(answers.start_answer(started.debate_id, started.setup.warnings))
 
 
 def debate_request(
-    question: TypedQuestion, by: Person, here: Place, context: str = ""
+    question: TypedQuestion, person: Person, here: Place, context: str = ""
 ) -> DebateRequest:
     return DebateRequest(
         question=question.text,
         context=context,
-        asked_by=by,
+        asked_by=person,
         place=here,
         format=question.format or None,
         playbook=question.playbook or None,
@@ -167,28 +172,28 @@ def debate_request(
     )
 
 
-async def begin(
-    context: ListenerContext, request: DebateRequest, text: str, *, origin: str, typed: str
+async def start_or_explain(
+    context: ListenerContext, request: DebateRequest, text: str, *, origin: str, retry_text: str
 ) -> StartedDebate | MessageView:
-    """Start a debate, or say why it was not started.
+    """Start a debate, or return the reason why it was not started.
 
-    Where one on the same question runs, a button starts another one on what was `typed`, if it has
-    room for that; empty: it never has. `text` is as Slack sent it.
+    If a debate on the same question runs, the answer has a button that starts another one on
+    `retry_text`, unless that is empty or too long for a button. `text` is in Slack's markup.
     """
     ts, thread = (request.mention.message, request.mention.thread) if request.mention else ("", "")
     try:
         return await start_with_links(context, request, text, origin=origin, thread=thread)
     except BadInput as refusal:
-        words = answers.start_failure(str(refusal), request.question)
-        if isinstance(refusal, DuplicateQuestion) and 0 < len(typed) <= MOST_COMMAND_CHARS:
-            return asked_already(words, typed, origin=origin, ts=ts, thread=thread)
-        return notice(words)
+        reason = answers.start_failure(str(refusal), request.question)
+        if isinstance(refusal, DuplicateQuestion) and 0 < len(retry_text) <= MOST_COMMAND_CHARS:
+            return asked_already(reason, retry_text, origin=origin, ts=ts, thread=thread)
+        return notice(reason)
 
 
-async def in_thread(
+async def with_thread(
     context: ListenerContext, request: DebateRequest, mention: Mention
 ) -> DebateRequest:
-    """Return a request with the thread that it was made in as a source."""
+    """Return the request with the thread of the mention as a source."""
     here, by, thread = request.place, request.asked_by, mention.thread
     address = await context.link_to(here, thread)
     source = thread_reference(here.channel, thread, without=mention.message, by=by, address=address)
@@ -196,30 +201,30 @@ async def in_thread(
 
 
 async def debate_it(context: ListenerContext, click: Click) -> MessageView:
-    typed, here = json_values(click), place(click.team_id, click.channel_id)
-    text, origin, ts, thread = (typed[name] for name in ("text", "origin", "ts", "thread"))
+    values, here = json_values(click), place(click.team_id, click.channel_id)
+    text, origin, ts, thread = (values[name] for name in ("text", "origin", "ts", "thread"))
     await context.check_channel(here)
-    anew, reading = "anew" in typed, parse_typed(text)
-    # With its options if a new debate was requested; else as plain text.
-    question = reading if anew and isinstance(reading, TypedQuestion) else TypedQuestion(text)
-    request = replace(debate_request(question, click.person, here), anew=anew)
+    is_anew, reading = "anew" in values, parse_typed(text)
+    # Options before the question count if a second debate is started; else the text is plain.
+    question = reading if is_anew and isinstance(reading, TypedQuestion) else TypedQuestion(text)
+    request = replace(debate_request(question, click.person, here), anew=is_anew)
     if thread:
-        request = await in_thread(context, request, Mention(message=ts, thread=thread))
+        request = await with_thread(context, request, Mention(message=ts, thread=thread))
     try:
-        begun = await start_with_links(context, request, text, origin=origin, thread=thread)
+        started = await start_with_links(context, request, text, origin=origin, thread=thread)
     except DuplicateQuestion as refusal:
-        words = answers.start_failure(str(refusal), text)
-        return asked_already(words, text, origin=origin, ts=ts, thread=thread)
-    return notice(answers.start_answer(begun.debate_id, begun.setup.warnings))
+        reason = answers.start_failure(str(refusal), text)
+        return asked_already(reason, text, origin=origin, ts=ts, thread=thread)
+    return notice(answers.start_answer(started.debate_id, started.setup.warnings))
 
 
-def command_of(text: str, by: Person, here: Place, trigger_id: str) -> Command:
-    """The same words typed after `/debate`."""
+def as_command(text: str, person: Person, here: Place, trigger_id: str) -> Command:
+    """The command with this text after `/debate`."""
     return Command(
         command="/debate",
         text=text,
-        user_id=by.id,
-        user_name=by.name,
+        user_id=person.id,
+        user_name=person.name,
         channel_id=here.channel,
         team_id=here.workspace,
         trigger_id=trigger_id,
@@ -228,7 +233,7 @@ def command_of(text: str, by: Person, here: Place, trigger_id: str) -> Command:
 
 async def run_command(context: ListenerContext, click: Click) -> MessageView | None:
     here = place(click.team_id, click.channel_id)
-    command = command_of(click.value, click.person, here, click.trigger_id)
+    command = as_command(click.value, click.person, here, click.trigger_id)
     answer, is_done = await answer_in_time(context, command, parse_typed(click.value))
     if answer and not is_done:
         raise BadInput(answer.text)
@@ -239,7 +244,7 @@ async def _help(context: ListenerContext, _command: Command, _order: SubcommandC
     return usage(answers.COMMANDS, context.operator.retention_days)
 
 
-async def _examine(
+async def _answer_doctor(
     context: ListenerContext, command: Command, _order: SubcommandCall
 ) -> MessageView:
     if context.operator.examine is None:
@@ -257,8 +262,8 @@ async def _retry_landings(
     count = await context.operator.retry_landings()
     if not count:
         return notice("Nothing waits and nothing was given up: all has landed.")
-    sent = f"{quantity(count, 'landing')} sent again now."
-    return notice(f"{sent} `/debate doctor` says what comes of it.")
+    retries = f"{quantity(count, 'landing')} sent again now."
+    return notice(f"{retries} `/debate doctor` says what comes of it.")
 
 
 async def _check_admin(context: ListenerContext, command: Command) -> None:
@@ -276,7 +281,7 @@ async def _stop(context: ListenerContext, command: Command, debate: Debate) -> M
 
 
 async def _export(context: ListenerContext, _command: Command, debate: Debate) -> MessageView:
-    """Post a debate's files as it stands into its thread; whoever may see it may have them."""
+    """Post the debate's files into its thread, for everybody who can see the debate."""
     log = await context.acts.find.store.events(debate.id)
     files = await asyncio.to_thread(lambda: exported_files(fold(log), log))
     before = await context.posts.row_by_key(files.key)
@@ -295,7 +300,7 @@ async def _export(context: ListenerContext, _command: Command, debate: Debate) -
 async def make_token(
     context: ListenerContext, command: Command, order: SubcommandCall
 ) -> MessageView:
-    holds, now = _validity(context), context.clock.now()
+    lifetime, now = _token_lifetime(context), context.clock.now()
     await context.check_colleague(command.user_id, place(command.team_id, command.channel_id))
     draft = PersonalToken(
         id="",
@@ -304,7 +309,7 @@ async def make_token(
         number=0,
         name=redact(order.words)[:_NAME_LIMIT],
         made_at=now,
-        expires_at=now + holds,
+        expires_at=now + lifetime,
         used_at=None,
     )
     most = context.acts.start.bounds.tokens_per_person
@@ -326,13 +331,13 @@ async def make_token(
 async def list_tokens(
     context: ListenerContext, command: Command, _order: SubcommandCall
 ) -> MessageView:
-    _validity(context)
+    _token_lifetime(context)
     now, lines = context.clock.now(), ["*Your tokens*"]
     for token in await context.records.tokens.of(command.team_id, command.user_id, now):
         name = f" {literal(token.name)}" if token.name else ""
-        used = f"used {moment(token.used_at)}" if token.used_at else "never used"
-        ends = f"made {moment(token.made_at)}, ends {moment(token.expires_at)}"
-        lines.append(f"• *{token.number}*{name} (`{token.id}`): {used}; {ends}")
+        usage_text = f"used {moment(token.used_at)}" if token.used_at else "never used"
+        dates = f"made {moment(token.made_at)}, ends {moment(token.expires_at)}"
+        lines.append(f"• *{token.number}*{name} (`{token.id}`): {usage_text}; {dates}")
     if len(lines) == 1:
         return notice("You have no tokens. `/debate token` makes one for your programs.")
     return notice("\n".join(lines))
@@ -341,23 +346,23 @@ async def list_tokens(
 async def end_tokens(
     context: ListenerContext, command: Command, order: SubcommandCall
 ) -> MessageView:
-    _validity(context)
+    _token_lifetime(context)
     number = None if order.words.lower() == "all" else int(order.words)
-    ended = await context.records.tokens.revoke(command.team_id, command.user_id, number)
-    if not ended:
-        which = f"token {number}" if number else "tokens"
-        raise BadInput(f"You have no {which}; nothing was done. `/debate token list` shows yours.")
-    it = "it" if ended == 1 else "them"
-    return notice(f"{quantity(ended, 'token')} ended: nothing can be done with {it} any more.")
+    count = await context.records.tokens.revoke(command.team_id, command.user_id, number)
+    if not count:
+        tokens = f"token {number}" if number else "tokens"
+        raise BadInput(f"You have no {tokens}; nothing was done. `/debate token list` shows yours.")
+    pronoun = "it" if count == 1 else "them"
+    return notice(f"{quantity(count, 'token')} ended: nothing can be done with {pronoun} any more.")
 
 
-def _validity(context: ListenerContext) -> timedelta:
+def _token_lifetime(context: ListenerContext) -> timedelta:
     if context.operator.token_holds is None:
         raise BadInput(NO_TOKENS)
     return context.operator.token_holds
 
 
-#: What subcommands do, by their forms.
+#: By the form of a subcommand: the function that runs it.
 _RUN: Mapping[str, Run] = {
     "list": lambda context, command, _: context.lists.debate_list(command),
     "search WORDS": lambda context, command, order: context.lists.search_results(
@@ -368,12 +373,12 @@ _RUN: Mapping[str, Run] = {
     "token new NAME": make_token,
     "token list": list_tokens,
     "token revoke N": end_tokens,
-    "doctor": _examine,
+    "doctor": _answer_doctor,
     "doctor retry": _retry_landings,
     "help": _help,
 }
-#: The same of those about one debate, which the person may see.
-_ABOUT: Mapping[
+#: The same for subcommands about a debate that the person may see.
+_ABOUT_DEBATE: Mapping[
     str, Callable[[ListenerContext, Command, Debate], Awaitable[MessageView | None]]
 ] = {
     "show ID": _show,

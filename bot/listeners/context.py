@@ -1,7 +1,7 @@
-"""What every listener works with: use cases, Slack's side, clicks, forms and events.
+"""The parts of the bot that listeners use, and wrappers for listeners of clicks, forms and events.
 
-Each is recorded, then acknowledged. What cannot be done raises `BadInput`, whose words are said
-only to who did it.
+Facts are recorded before Slack's request is acknowledged. A listener that cannot do what a person
+asks raises `BadInput`; only that person sees the message.
 """
 
 import asyncio
@@ -65,12 +65,12 @@ _log = logger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class DebateLists:
-    """Debates as Slack lists them, each with the address of its board."""
+    """Builds lists of debates for Slack, with links to their boards."""
 
     find: FindDebates
     posts: Posts
     clients: WorkspaceClients
-    #: Decisions are found by meaning, too: a model for embeddings is set up.
+    #: Whether decisions are also found by meaning, with a model for embeddings.
     by_meaning: bool = False
 
     async def debate_list(self, command: Command) -> MessageView:
@@ -96,9 +96,9 @@ class DebateLists:
     async def rows(
         self, hits: Iterable[FoundDebate], show: Callable[[DebateRow], object] = row_text
     ) -> Sequence[DebateRow]:
-        """Return debates with the addresses of their boards, as far as those are posted.
+        """Return rows of debates; the address of a board is empty if it is not posted yet.
 
-        Those that `show` cannot render are left out.
+        Debates that `show` cannot render, because their logs are damaged, are left out.
         """
         hits, rows = list(hits), list[DebateRow]()
         boards = await self.posts.rows_with_keys([board_key(hit.debate.id) for hit in hits])
@@ -124,7 +124,7 @@ Examine = Callable[[], Awaitable[Sequence[Finding]]]
 
 @dataclass(frozen=True, kw_only=True)
 class UseCases:
-    """What people can do."""
+    """The use cases that people call."""
 
     start: StartDebate
     answer: AnswerQuestions
@@ -135,7 +135,7 @@ class UseCases:
     recall: RecallDecisions
     remind: RemindPeople
     count: CountOutcomes
-    #: Shares debates as pages; None: that is off.
+    #: Shares debates as pages; None if pages are switched off.
     share: ShareDebates | None
 
 
@@ -145,33 +145,33 @@ class BotRecords:
 
     channels: ChannelChoicesStore
     deliveries: Deliveries
-    #: Which debates have pages.
+    #: Debates with pages.
     grants: DebatePageGrants
-    #: What people's programs call with.
+    #: Tokens for programs of people.
     tokens: PersonalTokens
 
 
 @dataclass(frozen=True, kw_only=True)
 class OperatorChoices:
-    """What whoever runs Moot has set up besides debates."""
+    """Settings of the operator that listeners need."""
 
-    #: How long a token holds; None: programs cannot call, and there are none.
+    #: Lifetime of a token; None if programs cannot call Moot.
     token_holds: timedelta | None
-    #: Runs those checks of the doctor that make sense for people in Slack; None: there are none.
+    #: Runs the doctor's checks for people in Slack; None if the doctor is not available.
     examine: Examine | None
-    #: Sends again what did not land outside Slack; how many. None: nothing is sent there.
+    #: Sends failed landings again and returns their count; None if there are no receivers.
     retry_landings: Callable[[], Awaitable[int]] | None
-    #: Which models serve, in words.
+    #: The models in use, as text.
     models: str
-    #: Days after its end that a debate is deleted for good; None: it is kept.
+    #: Days from the end of a debate until it is deleted; None if it is not.
     retention_days: int | None
-    #: Workspaces in whose shared channels people of other organisations take part.
+    #: Workspaces in whose shared channels people of other organisations may take part.
     open_workspaces: frozenset[str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ListenerContext:
-    """The parts of the bot that listeners hand things to."""
+    """The parts of the bot that listeners use."""
 
     acts: UseCases
     records: BotRecords
@@ -183,17 +183,17 @@ class ListenerContext:
     posts: Posts
     clock: Clock
     timeouts: Timeouts = DEFAULT_TIMEOUTS
-    #: Called when the database did not take what somebody wrote.
+    #: Called if the database failed to record an event.
     on_unrecorded: Callable[[], None] = lambda: None
 
     async def debate(self, debate_id: str, act: Interaction) -> Debate:
-        """A debate of a channel that somebody is in; refused alike whether it exists or not."""
+        """A debate that the person may see; one that does not exist raises the same `BadInput`."""
         return await self.acts.find.visible(debate_id, person=act.user_id, workspace=act.team_id)
 
     async def check_taking_part(self, person_id: str, place: Place) -> None:
-        """Refuse people of other organisations where they may not start debates and answer."""
-        own = (await self.records.channels.get(place)).open_to_others
-        is_open = place.workspace in self.operator.open_workspaces if own is None else own
+        """Raise `BadInput` if the person is of another organisation and not admitted here."""
+        choice = (await self.records.channels.get(place)).open_to_others
+        is_open = place.workspace in self.operator.open_workspaces if choice is None else choice
         if not is_open:
             await self.check_colleague(person_id, place)
 
@@ -214,7 +214,7 @@ class ListenerContext:
             raise BadInput(NOT_A_MEMBER)
 
     async def open(self, act: Opener, form: Form) -> None:
-        """Open a form for who typed or clicked; Slack does so for three seconds only."""
+        """Open a form; Slack allows it within three seconds of the command or click."""
         try:
             client = (await self.clients.of(act.team_id)).client
             await client.views_open(trigger_id=act.trigger_id, view=dict(form))
@@ -223,12 +223,12 @@ class ListenerContext:
             raise BadInput(answers.FORM_TOO_LATE) from None
 
     async def link_to(self, here: Place, ts: str, thread: str = "") -> str:
-        """Return the address of a message; of a reply with the first message of its thread."""
+        """Return the address of a message; for a reply, `thread` is the first of its thread."""
         identity = (await self.clients.of(here.workspace)).identity
         return identity.link_to(here.channel, ts, thread)
 
     async def is_repeated(self, kind: str, delivery_id: str) -> bool:
-        """Whether this delivery was answered before; asked after its fact is recorded, only."""
+        """Whether this delivery was answered before. Call it only after its fact is recorded."""
         return await self.records.deliveries.seen(kind, delivery_id, self.clock.now())
 
 
@@ -238,45 +238,44 @@ def place(team_id: str, channel_id: str) -> Place:
 
 @dataclass(frozen=True)
 class FieldError(Exception):
-    """What was typed into a field cannot be used; said below the field."""
+    """The value of a field is invalid; Slack shows the text below the field."""
 
     field: str
-    words: str
+    text: str
 
 
 A = TypeVar("A", bound=FormValues)
 R = TypeVar("R")
 Body = dict[str, Any]
-#: Records an event; may raise `StoreError`.
+#: Records an event. May raise `StoreError`.
 OnEvent = Callable[[ListenerContext, Body], Awaitable[None]]
-#: Does what was clicked; returns what only who clicked is told, mostly nothing. May raise
-#: `BadInput`.
+#: Handles a click; returns the answer for the person who clicked, or None. May raise `BadInput`.
 OnClick = Callable[[ListenerContext, Click], Awaitable[MessageView | None]]
-#: Does what a form says; returns what is shown in its place, mostly nothing. May raise `BadInput`
-#: and `FieldError`.
+#: Handles a form; returns the form that replaces it, or None. May raise `BadInput` and
+#: `FieldError`.
 OnForm = Callable[[ListenerContext, FormSubmission], Awaitable[Form | None]]
 
 
-def recorded(context: ListenerContext, record: OnEvent) -> Callable[..., Awaitable[None]]:
-    """Return the middleware that records an event, for the listener `acknowledged`.
+def record_first(context: ListenerContext, record: OnEvent) -> Callable[..., Awaitable[None]]:
+    """Return the middleware that records an event, for the listener `acknowledge`.
 
-    Bolt acknowledges events before their listener runs, and a middleware runs before that: if it
-    fails, Slack delivers the event again.
+    Bolt acknowledges an event before its listener runs, but after its middleware. So if the
+    middleware fails, Slack delivers the event again.
     """
 
     async def middleware(body: Body, next_: Callable[[], Awaitable[None]]) -> None:
         try:
             await record(context, body)
         except StoreError:
-            context.on_unrecorded()  # Slack repeats it for five minutes only
+            context.on_unrecorded()  # Slack repeats the event for five minutes only
             raise
         await next_()
 
     return middleware
 
 
-async def acknowledged() -> None:
-    """Do nothing: everything was done before the acknowledgement."""
+async def acknowledge() -> None:
+    """Do nothing: the middleware has handled the event."""
 
 
 def on_click(
@@ -285,10 +284,10 @@ def on_click(
     action_id: ActionId | FieldId | re.Pattern[str],
     do: OnClick,
 ) -> None:
-    """Listen to one button or menu, or to all whose ids look alike."""
+    """Register a listener for a button or menu, or for all whose ids match a pattern."""
 
     @app.action(action_id if isinstance(action_id, re.Pattern) else action_id.value)
-    async def clicked(ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
+    async def handle_click(ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         click, is_done = Click.model_validate(body), False
         try:
             async with asyncio.timeout(context.timeouts.answer):
@@ -306,56 +305,56 @@ def on_click(
                     text=view.text,
                     blocks=blocks,
                     response_type="ephemeral",
-                    # An answered ephemeral message is replaced; in its thread, if it has one.
+                    # The answer replaces a private message with the button.
                     replace_original=is_done and click.is_ephemeral,
                     thread_ts=click.thread or None,
                 )
-            else:  # in App Home or a form there is no message to answer beside
+            else:  # a click in App Home or in a form has no message to answer
                 await context.open(click, message_form("Not done", view.text))
         except (MootError, SlackClientError, *CONNECTION_ERRORS) as error:
             _log.warning("refusal not shown", reason=type(error).__name__)
 
 
 def on_form(app: AsyncApp, context: ListenerContext, callback_id: CallbackId, do: OnForm) -> None:
-    """Listen to one form: it closes, marks a field, or shows something in its place."""
+    """Register a listener for a form, which closes, shows an error, or is replaced."""
 
     @app.view(callback_id.value)
-    async def submitted(ack: AsyncAck, body: Body) -> None:
+    async def handle_form(ack: AsyncAck, body: Body) -> None:
         form = FormSubmission.model_validate(body)
         try:
             async with asyncio.timeout(context.timeouts.answer):
-                instead = await do(context, form)
-        except FieldError as wrong:
-            await ack(response_action="errors", errors={form.block_of(wrong.field): wrong.words})
+                next_form = await do(context, form)
+        except FieldError as error:
+            await ack(response_action="errors", errors={form.block_of(error.field): error.text})
             return
         except (BadInput, StoreError, TimeoutError) as error:
             if isinstance(error, SlackUnavailable) and form.values:
-                # The form stays as it is, to be sent once more.
+                # The form stays open, so that it can be sent again.
                 await ack(response_action="errors", errors={next(iter(form.values)): str(error)})
                 return
-            instead = message_form("Not done", _refusal(error))
-        await (ack(response_action="update", view=dict(instead)) if instead else ack())
+            next_form = message_form("Not done", _refusal(error))
+        await (ack(response_action="update", view=dict(next_form)) if next_form else ack())
 
 
-def about(
+def with_debate(
     do: Callable[[ListenerContext, A, Debate], Awaitable[R]], *, joins: bool = False
 ) -> Callable[[ListenerContext, A], Awaitable[R]]:
-    """What is done with the debate that a click or a form is about, for people who may see it.
+    """Return the handler of a click or form that loads its debate, which the person must see.
 
-    `joins`: it answers or asks something in it, which not everybody of other organisations may.
+    `joins`: it takes part in the debate, which people of other organisations may not always do.
     """
 
-    async def done(context: ListenerContext, act: A) -> R:
+    async def handle(context: ListenerContext, act: A) -> R:
         debate = await context.debate(act.debate_id, act)
         if joins:
             await context.check_taking_part(act.user_id, debate.setup.place)
         return await do(context, act, debate)
 
-    return done
+    return handle
 
 
 def json_values(click: Click) -> Mapping[str, str]:
-    """The values that a button holds as JSON."""
+    """The values in a button's JSON value."""
     return {key: str(item) for key, item in json.loads(click.value).items()}
 
 

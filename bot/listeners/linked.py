@@ -1,4 +1,4 @@
-"""Links in what people write are sources where such links may be; else their author is told why."""
+"""Links in people's texts as sources of a debate; authors are told which are not read, and why."""
 
 import hashlib
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from core.rules.sources import MOST_SOURCES, new_links
 from core.use_cases.choices import Choices
 from core.use_cases.start import StartedDebate
 
-#: Reasons that have a post of their own; of more at once the rest share one: each post that one
-#: person sees takes a second of the channel's.
-_MOST_ALONE = 5
+#: Reasons that get a post each; further reasons share one post, because each private post takes one
+#: second of the channel's rate limit.
+_MOST_SINGLE = 5
 _IN_REVIEW = (
     "In a review only what was handed in to be reviewed is read. Attach what matters as a file."
 )
@@ -46,42 +46,46 @@ async def start_with_links(
     choices: Choices | None = None,
     thread: str = "",
 ) -> StartedDebate:
-    """Start a debate with what its words link to as sources, and say which links are not read.
+    """Start a debate with the links in its text as sources; tell the author which are not read.
 
-    `text` is as Slack sent it; `origin`, the command, message or form, starts one debate; `thread`
-    is the first message of the thread it was written in.
+    `text` is in Slack's markup. `origin` is the id of the command, message or form: each starts one
+    debate at most. `thread` is the first message of the thread that the text was written in.
     """
     here, by = request.place, request.asked_by
     await context.check_taking_part(by.id, here)
     links = sources_in(text, await link_bounds(context, here, by), thread)
-    whole = replace(request, linked=links.references)
+    with_links = replace(request, linked=links.references)
     try:
-        begun = await context.acts.start.start(whole, origin=origin, choices=choices or Choices())
+        started = await context.acts.start.start(
+            with_links, origin=origin, choices=choices or Choices()
+        )
     except DuplicateQuestion as reminder:
-        debate_id, where = reminder.debate_id, ""
+        debate_id, board_link = reminder.debate_id, ""
         board = await context.posts.row_by_key(board_key(debate_id))
         if board and board.ts:
-            where = f"<{await context.link_to(here, board.ts)}|The board>."
-        raise DuplicateQuestion(reminder.words, debate_id=debate_id, where=where) from None
-    refusals = list(links.refusals)
-    if new_links(links.references, begun.setup.references):
-        refusals.append(_IN_REVIEW if begun.setup.format == REVIEW else _NO_ROOM)
-    await notify_refusals(context, here, refusals, by=by, debate_id=begun.debate_id, thread=thread)
-    return begun
+            board_link = f"<{await context.link_to(here, board.ts)}|The board>."
+        raise DuplicateQuestion(reminder.words, debate_id=debate_id, where=board_link) from None
+    refusals, debate_id = list(links.refusals), started.debate_id
+    if new_links(links.references, started.setup.references):
+        refusals.append(_IN_REVIEW if started.setup.format == REVIEW else _NO_ROOM)
+    await notify_refusals(
+        context, here, refusals, by=by, debate_id=started.debate_id, thread=thread
+    )
+    return started
 
 
 async def record_links(
     context: ListenerContext, debate: Debate, text: str, by: Person, *, note: str, thread: str = ""
 ) -> None:
-    """Take what somebody's words link to as evidence of a running debate, with a note of its own.
+    """Record the links in a text as evidence of a running debate, with a note of their own.
 
-    What the debate has already is not taken again, nor is its own thread. Their author is told why
-    others are not read. `text` is as Slack sent it; `note` is the id of the note.
+    Known sources and the debate's own thread are skipped. The author is told why other links are
+    not read. `text` is in Slack's markup; `note` is the id of the note.
     """
     if debate.status is not Status.RUNNING or not links_in(text):
         return
     here, board = debate.setup.place, await context.posts.row_by_key(board_key(debate.id))
-    # In a form, too, people may link to the debate's own thread.
+    # The debate's own thread, which people can link to in a form, too.
     root = (board and board.ts) or thread
     links = sources_in(text, await link_bounds(context, here, by), root)
     refusals = list(links.refusals)
@@ -109,8 +113,8 @@ async def notify_refusals(
     thread: str = "",
 ) -> None:
     """Tell the author of links why they are not read, each reason once per debate."""
-    alone, rest = refusals[:_MOST_ALONE], refusals[_MOST_ALONE:]
-    for reasons in filter(None, (*([reason] for reason in alone), rest)):
+    single, further = refusals[:_MOST_SINGLE], refusals[_MOST_SINGLE:]
+    for reasons in filter(None, (*([reason] for reason in single), further)):
         digest = hashlib.sha256("\n".join(reasons).encode()).hexdigest()[:16]
         lines = "\n".join(f"• {plain(reason)}" for reason in reasons)
         payload = {

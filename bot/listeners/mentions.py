@@ -1,4 +1,4 @@
-"""A mention is understood as the command: it starts a debate, or asks about a decided one."""
+"""Mentions of the bot: as text after `/debate`, or as a question about a decided debate."""
 
 import asyncio
 import re
@@ -10,13 +10,13 @@ from slack_bolt.async_app import AsyncApp
 from bot.listeners import answers
 from bot.listeners.commands import (
     answer_to,
-    begin,
-    command_of,
+    as_command,
     debate_request,
-    decisions_asked_for,
-    in_thread,
+    find_decisions,
+    start_or_explain,
+    with_thread,
 )
-from bot.listeners.context import ListenerContext, acknowledged, place, recorded
+from bot.listeners.context import ListenerContext, acknowledge, place, record_first
 from bot.listeners.messages import IncomingMessage
 from bot.listeners.typed import (
     MOST_COMMAND_CHARS,
@@ -42,16 +42,16 @@ _log = logger(__name__)
 
 #: A choice between two options.
 _CHOICE = re.compile(r"\b(?:or|oder|vs|versus)\b", re.IGNORECASE)
-#: Kind of delivery under which a mention is remembered.
+#: The kind of delivery under which handled mentions are recorded.
 MENTION = "mention"
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    async def take(context: ListenerContext, body: dict[str, Any]) -> None:
+    async def record(context: ListenerContext, body: dict[str, Any]) -> None:
         event = MessageEvent.model_validate(body)
         await handle_mention(IncomingMessage(context, event.team_id, event.message))
 
-    app.event("app_mention", middleware=[recorded(context, take)])(acknowledged)
+    app.event("app_mention", middleware=[record_first(context, record)])(acknowledge)
 
 
 def is_greeting(text: str, reading: Reading) -> bool:
@@ -67,16 +67,14 @@ def is_question(text: str) -> bool:
 
 
 async def handle_mention(message: IncomingMessage) -> None:
-    """Start a debate on what the bot was asked.
+    """Answer a mention like the command, privately; it may start a debate.
 
-    In a debate's own thread it is a note while that runs, and a question about it afterwards.
-
-    A mention's id is its channel and message, so that an edited one, which Slack sends again,
-    starts nothing. Other texts are answered like the command, ephemerally; forms and slow commands
-    need the command itself.
+    In the thread of a debate, it is a note while the debate runs, and a question to the judge
+    afterwards. Slack sends a mention again when it is edited; this has no effect, because the id of
+    a mention is its channel and timestamp. Forms and private subcommands need the command itself.
     """
     if not await message.calls_bot():
-        return  # only in code, or in what it quotes
+        return  # the mention is in code or in a quote
     posted, context = message.posted, message.context
     if not await message.is_by_person():
         _log.info("mention by an app left alone", channel=posted.channel, app=posted.bot_id)
@@ -87,15 +85,15 @@ async def handle_mention(message: IncomingMessage) -> None:
             await _answer_mention(message)
         else:
             await _ask(message, debate_id)
-    # The search for missed mentions leaves this one out.
+    # So that the search for missed mentions skips it.
     await context.records.deliveries.seen(MENTION, message.origin, context.clock.now())
 
 
 async def _answer_mention(message: IncomingMessage) -> None:
-    """Answer a mention outside the threads of debates, or a subcommand within them, once."""
+    """Answer a mention that is no question about a debate, once."""
     key = f"{message.origin}/answer"
     if await message.context.posts.row_by_key(key):
-        return  # it was answered, and edited since
+        return  # it was answered before, and edited since
     try:
         answer = await _answer(message)
     except BadInput as refusal:
@@ -105,13 +103,13 @@ async def _answer_mention(message: IncomingMessage) -> None:
 
 
 async def _answer(message: IncomingMessage) -> MessageView | None:
-    """Do what a mention says; return the answer, or None where a debate begins."""
+    """Carry out the text of a mention; return the answer, or None if a debate was started."""
     posted, origin = message.posted, message.origin
-    words, by = await asyncio.gather(message.words(), message.author())
-    text = "".join(words)
+    parts, author = await asyncio.gather(message.text_parts(), message.author())
+    text = "".join(parts)
     reading, has_more = parse_typed(text), bool(posted.files or posted.forwarded)
     if isinstance(reading, UnclearText) and has_more:
-        reading = TypedQuestion(reading.text)  # a file beside two words makes a question
+        reading = TypedQuestion(reading.text)  # with a file, two words are a question
     if is_greeting(text, reading):
         return greeting()
     if isinstance(reading, TypedQuestion):
@@ -121,62 +119,67 @@ async def _answer(message: IncomingMessage) -> MessageView | None:
         is_sure = is_sure or has_more or bool(posted.thread_ts)
         if not is_sure and len(text) <= MOST_COMMAND_CHARS:
             return preview(reading.text, origin=origin, ts=posted.ts)
-        return await _debate(message, reading, by, typed="" if has_more else text)
+        return await _debate(message, reading, author, retry_text="" if has_more else text)
     if isinstance(reading, UnclearText):
         form, command, thread = reading.subcommand.form, reading.command, posted.thread_ts
         return asked_back(text, form, command, origin=origin, ts=posted.ts, thread=thread)
-    return await _as_command(message, reading, by, text)
+    return await _run_as_command(message, reading, author, text)
 
 
-async def _as_command(
-    message: IncomingMessage, reading: Reading, by: Person, text: str
+async def _run_as_command(
+    message: IncomingMessage, reading: Reading, author: Person, text: str
 ) -> MessageView | None:
-    """Do what `/debate` and the same words would, as far as a mention can."""
+    """Run the text like `/debate` with the same text, except for forms and private subcommands."""
     row = reading.subcommand if isinstance(reading, SubcommandCall) else None
     if row and (row.opens_form or row.is_private):
         return notice(answers.command_only(text))
-    command = command_of(text, by, place(message.team, message.posted.channel), message.origin)
+    command = as_command(text, author, place(message.team, message.posted.channel), message.origin)
     return await answer_to(message.context, command, reading)
 
 
 async def _debate(
-    message: IncomingMessage, question: TypedQuestion, by: Person, *, typed: str
+    message: IncomingMessage, question: TypedQuestion, author: Person, *, retry_text: str
 ) -> MessageView | None:
-    """Start the debate a mention asks for (None: its board says so), or answer what was decided."""
+    """Start the debate that a mention asks for, or answer with earlier decisions.
+
+    Returns None if a debate was started: its board is the answer.
+    """
     context, team, posted = message.context, message.team, message.posted
-    if decided := await decisions_asked_for(context, question, by.id, team):
-        return decided
+    if decisions := await find_decisions(context, question, author.id, team):
+        return decisions
     here, forwarded = place(team, posted.channel), await message.forwarded()
-    request = debate_request(question, by, here, forwarded)
-    request = replace(request, references=file_references(posted.files, by))
+    request = debate_request(question, author, here, forwarded)
+    request = replace(request, references=file_references(posted.files, author))
     if posted.thread_ts:
         mention = Mention(message=posted.ts, thread=posted.thread_ts)
-        request = await in_thread(context, request, mention)
-    begun = await begin(context, request, posted.text, origin=message.origin, typed=typed)
-    return begun if isinstance(begun, MessageView) else None
+        request = await with_thread(context, request, mention)
+    started = await start_or_explain(
+        context, request, posted.text, origin=message.origin, retry_text=retry_text
+    )
+    return started if isinstance(started, MessageView) else None
 
 
 async def _ask(message: IncomingMessage, debate_id: str) -> None:
-    """Put a mention in the thread of a decided debate to its judge; commands are carried out.
+    """Ask the judge the question in the thread of a decided debate; subcommands are run.
 
-    While the debate runs, a mention is a note, which is recorded as any reply is.
+    While the debate runs, a mention is a note: `record_reply` records it like any reply.
     """
     context = message.context
     if await context.posts.row_by_key(f"{message.origin}/steer"):
-        return  # a line of it steered the debate
+        return  # it had a line that steered the debate
     debate = await context.acts.ask.facts.debate(debate_id)
-    words = " ".join("".join(await message.words()).split())
-    reading = parse_typed(words)
+    text = " ".join("".join(await message.text_parts()).split())
+    reading = parse_typed(text)
     is_over = debate.status is not Status.RUNNING and debate.verdict is not None
-    is_order = isinstance(reading, SubcommandCall) or is_emoji_only(words)
-    if is_order or (is_over and is_greeting(words, reading)):
+    is_order = isinstance(reading, SubcommandCall) or is_emoji_only(text)
+    if is_order or (is_over and is_greeting(text, reading)):
         await _answer_mention(message)
         return
     if not is_over:
         return
-    by = await message.author()
+    author = await message.author()
     try:
-        await context.check_taking_part(by.id, debate.setup.place)
-        await context.acts.ask.ask(debate_id, question_id=message.origin, by=by, text=words)
+        await context.check_taking_part(author.id, debate.setup.place)
+        await context.acts.ask.ask(debate_id, question_id=message.origin, by=author, text=text)
     except BadInput as refusal:
         await message.tell(str(refusal), key=f"{message.origin}/answer", debate_id=debate_id)

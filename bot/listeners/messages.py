@@ -1,4 +1,4 @@
-"""Replies in a debate's thread become answers or notes, or steer the debate."""
+"""Replies in a debate's thread: answers, notes, or lines that steer the debate."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
@@ -10,7 +10,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
-from bot.listeners.context import ListenerContext, acknowledged, place, recorded
+from bot.listeners.context import ListenerContext, acknowledge, place, record_first
 from bot.listeners.linked import record_links
 from bot.listeners.typed import (
     SubcommandCall,
@@ -19,7 +19,7 @@ from bot.listeners.typed import (
 from bot.log import logger
 from bot.slack.access import SlackUnavailable
 from bot.slack.evidence import file_references
-from bot.slack.ids import FILES, LINKS, after_end_key, board_key, note_id
+from bot.slack.ids import FILES, LINKS, after_end_key, board_key, message_version, note_id
 from bot.slack.origins import DELETED
 from bot.slack.payloads import ChangeOfMessage, MessageEvent, PostedMessage
 from bot.slack.typed_text import (
@@ -46,9 +46,10 @@ from core.use_cases.messages import PersonsReply, ReplyOutcome
 
 _log = logger(__name__)
 
-#: Looks for a board that is being posted, and seconds between them: Slack waits for three.
-_LOOKS = 15
-_LOOK_SECONDS = 0.1
+#: Checks whether a board that is being posted is known, and seconds between them. Slack waits three
+#: seconds for the acknowledgement.
+_BOARD_CHECKS = 15
+_CHECK_SECONDS = 0.1
 
 Body = dict[str, Any]
 
@@ -62,6 +63,7 @@ class Steering(StrEnum):
     VOTE_NOW = "vote now"
 
 
+#: The answer to each line.
 _STEERED = {
     Steering.STOP: "The debate stops; the judge decides on what is there.",
     Steering.PAUSE: "The debate is paused. *Resume* on the board lets it go on.",
@@ -71,12 +73,12 @@ _STEERED = {
 
 
 class BoardUnknownYet(MootError):
-    """A message is in the thread of a board whose post is still in doubt."""
+    """A message may be in the thread of a board that is being posted."""
 
 
 @dataclass(frozen=True)
 class IncomingMessage:
-    """A message in Slack: whose it is, what it says, and how its author is answered."""
+    """A message in Slack, with its author, text and debate, and answers to its author."""
 
     context: ListenerContext
     team: str
@@ -88,16 +90,16 @@ class IncomingMessage:
 
     @property
     def origin(self) -> str:
-        """Its id, the same on every delivery."""
+        """The message's id, equal for each delivery."""
         return note_id(self.posted.channel, self.posted.ts)
 
     @property
     def version(self) -> str:
-        """The id of its words as they are now."""
-        return "/".join(filter(None, (self.origin, self.posted.edited_at)))
+        """The id of its current text."""
+        return message_version(self.posted.channel, self.posted.ts, self.posted.edited_at)
 
     async def is_by_person(self) -> bool:
-        """Whether a person wrote it, or an app in the name of one."""
+        """See `WorkspaceDirectory.is_person`."""
         return await self.context.directories.of(self.team).is_person(self.posted)
 
     async def author(self) -> Person:
@@ -105,64 +107,67 @@ class IncomingMessage:
         return Person(id=self.posted.user, name=name)
 
     async def bot(self) -> str:
+        """The id of the bot's user."""
         return (await self.context.clients.of(self.team)).identity.user_id
 
     async def calls_bot(self) -> bool:
-        """Whether it mentions the bot outside of code and quotes."""
+        """Whether the message mentions the bot outside of code and quotes."""
         return self.posted.mentions(await self.bot())
 
-    async def words(self) -> tuple[str, str]:
-        """The addressee and the text, with names of people in place of Slack's ids."""
+    async def text_parts(self) -> tuple[str, str]:
+        """The mentions before the first word and the rest, with names in place of Slack's ids."""
         text, access = self.posted.text, self.context.directories.of(self.team)
         names = await names_of(access, mentioned_in([text]))
-        to, text = split_addressee(without_bot_mention(text, await self.bot()))
-        return f"{readable(to, names)} " if to else "", readable(text, names)
+        addressees, text = split_addressee(without_bot_mention(text, await self.bot()))
+        return f"{readable(addressees, names)} " if addressees else "", readable(text, names)
 
     async def forwarded(self) -> str:
-        """The forwarded text, with names in place of ids; empty if none."""
+        """The text of forwarded messages, with names in place of ids; empty if none."""
         text = "\n".join(self.posted.forwarded)
         return await with_names(self.context.directories.of(self.team), text)
 
     async def is_order(self) -> bool:
-        """Whether it calls the bot with a subcommand, and tells the agents nothing."""
+        """Whether the message is a subcommand for the bot, with no text for the agents."""
         if not await self.calls_bot():
             return False
-        words = "".join(await self.words())
-        return isinstance(parse_typed(words), SubcommandCall) or is_emoji_only(words)
+        text = "".join(await self.text_parts())
+        return isinstance(parse_typed(text), SubcommandCall) or is_emoji_only(text)
 
     async def debate_id(self) -> str | None:
-        """Return the debate whose board began the thread it is in.
+        """Return the id of the debate whose board is the first message of this thread; else None.
 
-        A board just posted may be in Slack before its row is settled: then wait a little.
+        A board may be visible in Slack before its row is settled, so this waits a little.
 
         Raises:
-            BoardUnknownYet: It still is not known; Slack will deliver the message again.
+            BoardUnknownYet: The board is still not settled; Slack will deliver the message again.
         """
         if not self.posted.thread_ts:
             return None
         posts = self.context.posts
-        for _ in range(_LOOKS):
-            # In this order, as a board may arrive between the two.
+        for _ in range(_BOARD_CHECKS):
+            # In this order, because the board may be settled between the two.
             is_board_under_way = await posts.is_board_under_way(self.channel)
             debate_id = await posts.debate_of_post(self.channel, self.posted.thread_ts)
             if debate_id or not is_board_under_way:
                 return debate_id
-            await self.context.clock.sleep(_LOOK_SECONDS)
+            await self.context.clock.sleep(_CHECK_SECONDS)
         raise BoardUnknownYet
 
     async def tell(
-        self, what: str | Mapping[str, Any], *, key: str, debate_id: str | None = None
+        self, answer: str | Mapping[str, Any], *, key: str, debate_id: str | None = None
     ) -> None:
-        """Say something to its author only, where they wrote, once however often it comes."""
-        posted, content = self.posted, {"text": what} if isinstance(what, str) else what
-        # In the thread, if they wrote there.
-        here = {"thread_ts": posted.thread_ts} if posted.thread_ts not in {"", posted.ts} else {}
-        payload = {"user": posted.user, **here, **content}
+        """Post a private answer to the author in the same place; once per `key`."""
+        posted, content = self.posted, {"text": answer} if isinstance(answer, str) else answer
+        thread = {"thread_ts": posted.thread_ts} if posted.thread_ts not in {"", posted.ts} else {}
+        payload = {"user": posted.user, **thread, **content}
         await self.context.outbox.whisper(self.channel, payload, key=key, debate_id=debate_id)
 
     @asynccontextmanager
     async def log_failures(self) -> AsyncGenerator[None]:
-        """Tell its author where the log of its debate cannot be read; Slack need not repeat it."""
+        """Tell the author if the debate's log cannot be read.
+
+        Slack must not deliver the message again.
+        """
         try:
             yield
         except LogBroken as error:
@@ -171,14 +176,14 @@ class IncomingMessage:
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    app.event("message", middleware=[recorded(context, record_message)])(acknowledged)
+    app.event("message", middleware=[record_first(context, record_message)])(acknowledge)
 
 
 async def record_message(context: ListenerContext, body: Body) -> None:
     event = MessageEvent.model_validate(body)
-    edited, deleted = event.change.edit, event.change.deletion
-    if not edited and (root := _root_deleted(event.change)):
-        # The board is edited no more; its thread says how the debate can be stopped.
+    edit, deletion = event.change.edit, event.change.deletion
+    if not edit and (root := _deleted_root(event.change)):
+        # Nobody can edit the board any more; a line in its thread says how to stop the debate.
         here = Channel(event.team_id, event.change.channel)
         debate_id = await context.posts.debate_of_post(here, root)
         if debate_id and (row := await context.posts.row_by_key(board_key(debate_id))):
@@ -186,41 +191,43 @@ async def record_message(context: ListenerContext, body: Body) -> None:
         return
     message = IncomingMessage(context, event.team_id, event.posted)
     async with message.log_failures():
-        if edited:
+        if edit:
             await record_edit(message)
-        elif deleted:
+        elif deletion:
             await record_deletion(message)
         else:
             await record_reply(message)
 
 
 async def record_reply(message: IncomingMessage) -> None:
-    """Take a person's reply in a debate's thread as answer or note; the presenter says which."""
+    """Record a person's reply in a debate's thread as an answer or a note, or steer the debate."""
     if not message.posted.is_reply or not await message.is_by_person():
         return
     debate_id = await message.debate_id()
     if debate_id is None or not await _may_take_part(message, debate_id):
         return
-    order, rest = split_steering(without_bot_mention(message.posted.text, await message.bot()))
+    order, other_text = split_steering(
+        without_bot_mention(message.posted.text, await message.bot())
+    )
     if order and await _steer(message, order, debate_id):
-        message = replace(message, posted=message.posted.model_copy(update={"text": rest}))
-    # Slack delivers an order once more, as a mention.
-    has_words_for_all = has_words(message.posted.all_text) and not await message.is_order()
-    # First the words: what they link to must not take the room of the last note from them.
-    is_heard = not has_words_for_all or await _take(message, debate_id)
-    await _take_evidence(message, debate_id, has_links=is_heard)
+        message = replace(message, posted=message.posted.model_copy(update={"text": other_text}))
+    # Slack delivers a subcommand once more, as a mention.
+    is_for_agents = has_words(message.posted.all_text) and not await message.is_order()
+    # The text first: its links must not use up the last note that the debate has room for.
+    is_accepted = not is_for_agents or await _record_text(message, debate_id)
+    await _record_evidence(message, debate_id, has_links=is_accepted)
 
 
 async def record_edit(message: IncomingMessage) -> None:
-    """Take the new words of a reply in a debate's thread: they correct what it said.
+    """Record the new text of a reply in a debate's thread, which replaces the old text.
 
-    Its files are taken, too, where nobody listened when it was written, and links that are new.
+    New links are recorded, too, and files that were missed when the reply was written.
     """
     debate_id = await message.debate_id()
     if debate_id is None or not await _may_take_part(message, debate_id):
         return
-    is_heard = await _take(message, debate_id)
-    await _take_evidence(message, debate_id, has_links=is_heard)
+    is_accepted = await _record_text(message, debate_id)
+    await _record_evidence(message, debate_id, has_links=is_accepted)
 
 
 async def record_deletion(message: IncomingMessage) -> None:
@@ -228,17 +235,17 @@ async def record_deletion(message: IncomingMessage) -> None:
         await message.context.acts.answer.withdraw(debate_id, message.origin)
 
 
-def _root_deleted(change: ChangeOfMessage) -> str:
-    """The timestamp of the first message of a thread that was deleted; empty: none was."""
-    now, before = change.message, change.previous_message
-    is_deleted = change.subtype == "message_deleted" or (now and now.subtype == DELETED)
+def _deleted_root(change: ChangeOfMessage) -> str:
+    """The timestamp of a deleted message that may have a thread; empty if none was deleted."""
+    after, before = change.message, change.previous_message
+    is_deleted = change.subtype == "message_deleted" or (after and after.subtype == DELETED)
     return before.ts if before and is_deleted and not before.is_reply else ""
 
 
 async def _may_take_part(message: IncomingMessage, debate_id: str) -> bool:
-    """Whether a reply reaches the agents; tell people of another organisation, once per debate.
+    """Whether the author may take part; if not, tell them once per debate.
 
-    If Slack does not answer about the author, the reply is taken: it costs nothing.
+    If Slack does not answer about the author, the reply is recorded, because it costs nothing.
     """
     user, here = message.posted.user, place(message.team, message.posted.channel)
     try:
@@ -252,14 +259,14 @@ async def _may_take_part(message: IncomingMessage, debate_id: str) -> bool:
     return True
 
 
-async def _take(message: IncomingMessage, debate_id: str) -> bool:
-    """Record a message of a thread, and tell its author what they need; False: it was refused."""
-    (to, text), by = await asyncio.gather(message.words(), message.author())
+async def _record_text(message: IncomingMessage, debate_id: str) -> bool:
+    """Record a reply, and answer its author if needed; False if the reply was refused."""
+    (addressees, text), author = await asyncio.gather(message.text_parts(), message.author())
     reply = PersonsReply(
         debate_id=debate_id,
-        by=by,
+        by=author,
         text="\n".join(filter(None, (text, await message.forwarded()))),
-        to=to,
+        to=addressees,
         origin=message.origin,
         edited=message.posted.edited_at,
         is_editable=True,
@@ -268,68 +275,69 @@ async def _take(message: IncomingMessage, debate_id: str) -> bool:
     try:
         outcome = await context.acts.answer.take(reply)
     except BadInput as refusal:
-        # For want of room each person hears it once an hour.
-        hour = f"{debate_id}/{by.id}/full/{context.clock.now():%Y%m%d%H}"
+        # If the debate is full of notes, each person is told once an hour.
+        hour = f"{debate_id}/{author.id}/full/{context.clock.now():%Y%m%d%H}"
         key = hour if isinstance(refusal, NotesFull) else f"{version}/answer"
         await message.tell(str(refusal), key=key)
         return False
     if outcome is ReplyOutcome.AFTER_END:
-        await _say_ended(message, reply)
+        await _answer_after_end(message, reply)
     elif outcome is ReplyOutcome.UNCLEAR:
         debate = await context.acts.answer.facts.debate(debate_id)
         if open_questions(debate):
-            asking = which_question(debate, message.origin, redact(reply.text)).payload
-            await message.tell(asking, key=f"{version}/which", debate_id=debate_id)
+            choice = which_question(debate, message.origin, redact(reply.text)).payload
+            await message.tell(choice, key=f"{version}/which", debate_id=debate_id)
     return True
 
 
-async def _say_ended(message: IncomingMessage, reply: PersonsReply) -> None:
-    """Offer to put a question to the judge; tell of anything else that nobody reads it, once."""
+async def _answer_after_end(message: IncomingMessage, reply: PersonsReply) -> None:
+    """Offer to ask the judge if the reply is a question; else tell the author of the end, once."""
     debate = await message.context.acts.answer.facts.debate(reply.debate_id)
     if debate.verdict and await message.calls_bot():
-        return  # it is a question: Slack delivers it once more, as a mention
+        return  # a question to the judge: Slack delivers it once more, as a mention
     if debate.verdict and has_question_mark(reply.text) and len(reply.text) <= MOST_OFFERED:
         offer = ask_offer(debate, message.origin, reply.text).payload
         await message.tell(offer, key=f"{message.version}/ask", debate_id=debate.id)
     else:
-        await _say_end(message, debate)
+        await _tell_end(message, debate)
 
 
-async def _say_end(message: IncomingMessage, debate: Debate) -> None:
-    """Say that nobody reads replies now; by its key each person hears it once."""
+async def _tell_end(message: IncomingMessage, debate: Debate) -> None:
+    """Tell the author that nobody reads replies any more; the key makes it once per person."""
     key = after_end_key(debate.id, message.posted.user)
     await message.tell(answers.end_answer(debate), key=key, debate_id=debate.id)
 
 
-async def _take_evidence(message: IncomingMessage, debate_id: str, *, has_links: bool) -> None:
-    """Take the files and links of a reply as evidence, with notes of their own.
+async def _record_evidence(message: IncomingMessage, debate_id: str, *, has_links: bool) -> None:
+    """Record the files and links of a reply as evidence, with notes of their own.
 
-    `has_links`: whether its links count; those in words that were refused do not.
+    `has_links`: whether links count, which they do not if the text was refused.
     """
     posted, context = message.posted, message.context
     if not posted.files and not (has_links and links_in(posted.text)):
         return
-    by, was_taken = await message.author(), True
+    author, was_recorded = await message.author(), True
     names = ", ".join(file.name or file.id for file in posted.files)
     try:
         if posted.files:
-            was_taken = await context.acts.answer.note.add(
+            was_recorded = await context.acts.answer.note.add(
                 debate_id,
                 note_id=message.origin + FILES,
-                author=by,
+                author=author,
                 text=f"[Attached as evidence: {names}]",
-                references=file_references(posted.files, by),
+                references=file_references(posted.files, author),
             )
     except BadInput as refusal:
         key = f"{message.origin}{FILES}/answer"
         await message.tell(f"About what you attached: {refusal}", key=key)
     debate = await context.acts.answer.facts.debate(debate_id)
     if has_links and message.origin not in debate.deleted_messages:
-        # An edit that brings links has a note of its own.
+        # Links of an edit have a note of their own.
         note = "/".join(filter(None, (message.origin + LINKS, posted.edited_at)))
-        await record_links(context, debate, posted.text, by, note=note, thread=posted.thread_ts)
-    if not was_taken and not has_words(posted.all_text):  # else its words are answered
-        await _say_end(message, debate)
+        await record_links(context, debate, posted.text, author, note=note, thread=posted.thread_ts)
+    # If the reply has a text, `_record_text` has told the author.
+    if not was_recorded and not has_words(posted.all_text):
+        await _tell_end(message, debate)
 
 
 def split_steering(text: str) -> tuple[Steering | None, str]:
@@ -343,10 +351,10 @@ def split_steering(text: str) -> tuple[Steering | None, str]:
 
 
 async def _steer(message: IncomingMessage, order: Steering, debate_id: str) -> bool:
-    """Do what a line of a thread says, as the board's button does; False: the debate has ended."""
+    """Carry out a steering line like the board's button; False if the debate has ended."""
     key, acts = f"{message.origin}/steer", message.context.acts
     if await message.context.posts.row_by_key(key):
-        return True  # delivered again
+        return True  # Slack delivered it again
     debate = await acts.answer.facts.debate(debate_id)
     if debate.status is not Status.RUNNING:
         return False
@@ -366,9 +374,9 @@ async def _steer(message: IncomingMessage, order: Steering, debate_id: str) -> b
 
 
 async def notify_too_fast(context: ListenerContext, body: Mapping[str, Any]) -> None:
-    """Tell the author of an event, once an hour, that messages in a debate's thread were left out.
+    """Tell the author of a rejected reply in a debate's thread, once an hour.
 
-    Messages outside of debates' threads are ignored.
+    Messages outside of such threads are ignored.
     """
     event = MessageEvent.model_validate(body)
     posted, message = event.posted, IncomingMessage(context, event.team_id, event.posted)

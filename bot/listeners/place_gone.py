@@ -1,7 +1,9 @@
-"""The place of debates is gone, or back: a channel archived, the bot or the app removed, a refusal.
+"""Ends debates in a channel that is gone for the bot, and posts again if the channel comes back.
 
-What runs there ends: it must not spend money where nobody can read it. With the app go its tokens
-and the links to its debates. Where the bot is back, boards, cards and buttons say what holds.
+A channel is gone if it was archived, if the bot or the app was removed, or if Slack refuses posts.
+Debates there end, because they must not spend money where nobody can read them. If the app is
+removed, its tokens and the links to its debates are deleted. If the bot is back, boards, cards and
+buttons are posted in their current state.
 """
 
 from collections.abc import Sequence
@@ -10,7 +12,7 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.listeners.context import ListenerContext, acknowledged, recorded
+from bot.listeners.context import ListenerContext, acknowledge, record_first
 from bot.log import logger
 from bot.queue.calls import MESSAGE_GONE
 from bot.queue.outbox import Outbox
@@ -30,16 +32,16 @@ _log = logger(__name__)
 _ARCHIVED = "The channel was archived."
 _REMOVED = "Moot was removed from the workspace."
 _MOST = 1000
-#: How the key of a line about a missing post ends.
+#: Suffix of the key of a line about a missing post.
 _LINE = "/refused"
-#: What is missing, by method; a method that is not here is only logged.
+#: The text of the line, by method; failures of other methods are only logged.
 _MISSING = {
-    "post": "A message could not be posted: {why}",
-    "upload": "The report could not be attached: {why}",
-    "pin": "The board could not be pinned: {why} The debate goes on.",
+    "post": "A message could not be posted: {reason}",
+    "upload": "The report could not be attached: {reason}",
+    "pin": "The board could not be pinned: {reason} The debate goes on.",
 }
 _BOARD_STAYS = (
-    "The board could not be brought up to date: {why} While the debate runs, `stop` alone in a "
+    "The board could not be brought up to date: {reason} While the debate runs, `stop` alone in a "
     "line here ends it."
 )
 
@@ -47,31 +49,34 @@ Body = dict[str, Any]
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    gone, back = [recorded(context, channel_gone)], [recorded(context, channel_back)]
-    app.event("channel_archive", middleware=gone)(acknowledged)
-    app.event("group_archive", middleware=gone)(acknowledged)
-    app.event("channel_unarchive", middleware=back)(acknowledged)
-    app.event("group_unarchive", middleware=back)(acknowledged)
-    app.event("member_joined_channel", middleware=back)(acknowledged)
-    app.event("app_uninstalled", middleware=[recorded(context, app_removed)])(acknowledged)
-    app.event("tokens_revoked", middleware=[recorded(context, tokens_revoked)])(acknowledged)
+    gone, back = (
+        [record_first(context, on_channel_archived)],
+        [record_first(context, on_channel_available)],
+    )
+    app.event("channel_archive", middleware=gone)(acknowledge)
+    app.event("group_archive", middleware=gone)(acknowledge)
+    app.event("channel_unarchive", middleware=back)(acknowledge)
+    app.event("group_unarchive", middleware=back)(acknowledge)
+    app.event("member_joined_channel", middleware=back)(acknowledge)
+    app.event("app_uninstalled", middleware=[record_first(context, on_app_removed)])(acknowledge)
+    app.event("tokens_revoked", middleware=[record_first(context, on_tokens_revoked)])(acknowledge)
 
 
-async def channel_gone(context: ListenerContext, body: Body) -> None:
+async def on_channel_archived(context: ListenerContext, body: Body) -> None:
     event = ChannelEvent.model_validate(body)
     await end_debates(context, event.team_id, _ARCHIVED, channels=[event.channel])
 
 
-async def channel_back(context: ListenerContext, body: Body) -> None:
-    """Post again in a channel that can be used again, or that the bot has joined."""
-    back = ChannelEvent.model_validate(body)
-    bot = (await context.clients.of(back.team_id)).identity.user_id
-    if back.user == bot or back.is_unarchived:
-        await context.outbox.find_place(Channel(back.team_id, back.channel))
+async def on_channel_available(context: ListenerContext, body: Body) -> None:
+    """Post again in a channel that was unarchived, or that the bot has joined."""
+    event = ChannelEvent.model_validate(body)
+    bot = (await context.clients.of(event.team_id)).identity.user_id
+    if event.user == bot or event.is_unarchived:
+        await context.outbox.find_place(Channel(event.team_id, event.channel))
 
 
-async def app_removed(context: ListenerContext, body: Body) -> None:
-    """End what runs in a workspace that removed the app; forget its tokens and links."""
+async def on_app_removed(context: ListenerContext, body: Body) -> None:
+    """End the debates of a workspace that removed the app; delete its tokens and links."""
     event = Delivery.model_validate(body)
     await end_debates(context, event.team_id, _REMOVED)
     await context.records.grants.leave(event.team_id)
@@ -79,10 +84,10 @@ async def app_removed(context: ListenerContext, body: Body) -> None:
     await context.clients.leave(event.enterprise_id, event.installed_in)
 
 
-async def tokens_revoked(context: ListenerContext, body: Body) -> None:
-    """Do the same where the bot's token was revoked; people's are not kept."""
+async def on_tokens_revoked(context: ListenerContext, body: Body) -> None:
+    """Do the same if the bot's token was revoked; tokens of people are not stored."""
     if value_at(body, "event", "tokens", "bot"):
-        await app_removed(context, body)
+        await on_app_removed(context, body)
 
 
 async def end_debates(
@@ -95,42 +100,41 @@ async def end_debates(
 
 @dataclass(frozen=True, kw_only=True)
 class RefusedPosts:
-    """Decides what to do about posts that never arrive. Doing it twice does no harm."""
+    """Handles posts that Slack refuses for good. Calls can be repeated."""
 
     steer: SteerDebate
     outbox: Outbox
 
     async def __call__(self, row: PostRow, refusal: Rejection) -> None:
-        """Take note of one refusal.
+        """Handle one refusal.
 
-        Without its board, or with its place gone, a debate ends and its starter is told in a direct
-        message: it must not spend money where nobody can follow. Of any other post a line in the
-        thread says that it is missing.
+        If the board or the channel is gone, the debate ends, and its starter gets a direct message.
+        For any other post, a line in the thread reports that it is missing.
         """
         try:
             if row.debate_id is not None:
-                await self._take_note(row, row.debate_id, refusal)
+                await self._follow_up(row, row.debate_id, refusal)
         except (DebateUnknown, LogBroken) as error:
-            # It stays so: the posts of other debates in the channel must not wait for it.
+            # A retry would fail, too, and delay the posts of other debates in the channel.
             _log.warning("refused post not followed up", key=row.key, reason=str(error))
 
-    async def _take_note(self, row: PostRow, debate_id: str, refusal: Rejection) -> None:
+    async def _follow_up(self, row: PostRow, debate_id: str, refusal: Rejection) -> None:
         asked_by = (await self.steer.facts.debate(debate_id)).setup.asked_by.id
         if _is_place_gone(row, debate_id, refusal):
-            if refusal.code not in CLOSED_TO_POSTS:  # else the board can say that it has ended
+            if refusal.code not in CLOSED_TO_POSTS:  # else the board can still show the end
                 await self.outbox.posts.lose_place(row, refusal.reason)
             await self.steer.give_up(debate_id, refusal.reason)
-            where = f"Debate `{debate_id}` in <#{row.channel}>"
+            debate = f"Debate `{debate_id}` in <#{row.channel}>"
             post = NewPost(
                 key=f"{debate_id}/undelivered",
                 workspace=row.workspace,
                 channel=asked_by,
                 method="post",
-                payload={"text": f"{where} cannot go on: {refusal.reason}"},
+                payload={"text": f"{debate} cannot go on: {refusal.reason}"},
             )
             await self.outbox.post([post])
         elif row.method == "post" and "thread_ts" in row.payload and row.ts is None:
-            # A thread of people's own that takes no replies: who asked learns it in the channel.
+            # The thread that asked for the debate takes no replies: tell its author in the channel.
             payload = {**row.payload, "user": asked_by}
             del payload["thread_ts"]
             here, key = Channel(row.workspace, row.channel), f"{row.key}{_LINE}"
@@ -140,10 +144,10 @@ class RefusedPosts:
 
 
 def _is_place_gone(row: PostRow, debate_id: str, refusal: Rejection) -> bool:
-    """Whether the refusal leaves a debate without its board or its place.
+    """Whether the refusal means that the debate has lost its board or its channel.
 
-    A deleted board is no such case: the thread goes on. Nor is a thread of people's own that is
-    gone. Edits of the board count: a quiet thread has one post per round.
+    A deleted board does not count, because its thread stays, nor does a deleted thread that asked
+    for the debate. Refused edits of the board count, because a quiet thread has few posts.
     """
     if row.state is PostState.SENT:
         return refusal.code in PLACE_GONE - MESSAGE_GONE
@@ -153,9 +157,9 @@ def _is_place_gone(row: PostRow, debate_id: str, refusal: Rejection) -> bool:
 
 
 def line_about(row: PostRow, debate_id: str, refusal: Rejection) -> NewPost | None:
-    """The line in the thread that says what is missing.
+    """The line in the thread that reports a missing post; None if there is none.
 
-    Nothing takes the place of such a line: where it is refused, too, every other post would be.
+    There is no line about such a line: if it is refused, every other post would be refused, too.
     """
     board, missing = board_key(debate_id), _MISSING.get(row.method)
     if row.method == "post" and row.state is PostState.SENT:  # its edit was refused
@@ -169,5 +173,5 @@ def line_about(row: PostRow, debate_id: str, refusal: Rejection) -> NewPost | No
         debate_id=debate_id,
         thread_key=board,
         method="post",
-        payload=notice(f":warning: {missing.format(why=refusal.reason)}").payload,
+        payload=notice(f":warning: {missing.format(reason=refusal.reason)}").payload,
     )

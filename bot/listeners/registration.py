@@ -1,4 +1,4 @@
-"""Every listener of the bot, and the app's Home."""
+"""Registers all listeners of the bot, and draws App Home."""
 
 import math
 import re
@@ -19,7 +19,7 @@ from core.calibration import calibration
 
 _log = logger(__name__)
 
-#: Decisions of a person's channels that are counted for their Home, newest first.
+#: Newest decisions of a person's channels that are counted for their Home.
 MOST_COUNTED = 500
 
 
@@ -30,21 +30,21 @@ def register_all(app: AsyncApp, context: ListenerContext) -> None:
     @app.event("app_home_opened")
     async def home_opened(body: dict[str, Any]) -> None:
         event = Interaction.model_validate(body)
-        if value_at(body, "event", "tab") in {None, "home"}:  # the other one is "messages"
+        if value_at(body, "event", "tab") in {None, "home"}:  # the other tab is "messages"
             await draw_home(context, event.team_id, event.user_id)
 
     @app.event(re.compile(".*"))
     async def other_events() -> None:
         """Acknowledge all other events, so that Slack does not send them again."""
 
-    # Bolt's own limit is for what never answers: it comes after ours.
+    # Bolt's limit is for listeners that never answer, so it must be longer than ours.
     listeners = app._async_listeners  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - no API
     for listener in listeners:
         listener.ack_timeout = math.ceil(context.timeouts.answer + 0.5)
 
 
 async def draw_home(context: ListenerContext, team: str, person: str) -> None:
-    """Show debates and decisions of a person's channels to them."""
+    """Publish the Home of a person, with the debates and decisions of their channels."""
     models = context.operator.models
     try:
         channels = await context.directories.channels_of(person, team)

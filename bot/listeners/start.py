@@ -1,4 +1,4 @@
-"""The forms to start a debate and for a channel's settings: the same menus are in both."""
+"""The form to start a debate and the form for a channel's settings, which share their menus."""
 
 import itertools
 import re
@@ -55,10 +55,10 @@ from core.use_cases.start import StartDebate
 
 _log = logger(__name__)
 
-#: Slack keeps 3,000 characters for a form.
-_MOST_REMEMBERED = 6
+#: Files of a message that the form keeps: Slack stores 3,000 characters with a form.
+_MOST_FILES = 6
 _CUT = " [… cut here]"
-#: Stands for a question nobody has typed yet.
+#: Used for the estimate while the form has no question.
 _USUAL_QUESTION = "What shall we do, and why? " * 8
 
 
@@ -93,25 +93,25 @@ async def open_to_go_on(context: ListenerContext, click: Click) -> None:
 async def open_start_form(
     context: ListenerContext, act: Opener, target: FormTarget, *, text: str = "", playbook: str = ""
 ) -> None:
-    """Open the form, with an estimate.
+    """Open the form with an estimate.
 
-    Without a channel in `target`, that is chosen in the form. `text` is that of the message that it
-    is opened on, or the question of the debate that it goes on from.
+    If `target` has no channel, the form has a field for it. `text` is the message that the form is
+    opened on, or the question of the debate to continue.
     """
     here = place(act.team_id, target.channel)
     if target.channel:
         await context.check_channel(here)
-    # The question is found in the message; a longer message is the context as a whole.
+    # If the message has more than a question, the whole message becomes the context.
     question = question_in(text)
-    said = "" if question == text.strip() else _cut(text, context, target)
-    first, *more = in_fields(said)
+    message = "" if question == text.strip() else _cut(text, context, target)
+    first, *more_fields = in_fields(message)
     usual = await context.acts.start.usual(here, playbook or None)
-    draft = FormDraft(question=question, context=first, more=tuple(more), choices=usual)
+    draft = FormDraft(question=question, context=first, more=tuple(more_fields), choices=usual)
     await context.open(act, await _form_with_estimate(context, draft, target, here, by=act.person))
 
 
 def _cut(text: str, context: ListenerContext, target: FormTarget) -> str:
-    """As much of a message as a context may have, beside the line on where it is from."""
+    """Cut a message to the limit of a context, less the line with its source."""
     room = context.acts.start.bounds.context_characters - len(_source_line(target)) - 2
     return text if len(text) <= room else text[: max(0, room - len(_CUT))] + _CUT
 
@@ -123,7 +123,7 @@ def _source_line(target: FormTarget) -> str:
 async def _form_with_estimate(
     context: ListenerContext, draft: FormDraft, target: FormTarget, here: Place, *, by: Person
 ) -> Form:
-    """The form, and in it what its debate would cost in this channel."""
+    """The form, with an estimate of what its debate would cost in this channel."""
     request = DebateRequest(
         question=draft.question or _USUAL_QUESTION,
         context=draft.whole_context,
@@ -153,11 +153,11 @@ def form_options(start: StartDebate) -> FormOptions:
 
 
 async def open_for_message(context: ListenerContext, used: MessageShortcut) -> None:
-    """Open the form with a message as its question; say why where it cannot be."""
+    """Open the form with the question in a message, or a form with the reason why not."""
     message, here = used.message, place(used.team_id, used.channel_id)
     link = await context.link_to(here, used.message_ts, message.thread_ts)
-    named = await with_names(context.directories.of(used.team_id), message.all_text)
-    # In a direct message nothing is read again: what is debated in a channel, all may read.
+    text = await with_names(context.directories.of(used.team_id), message.all_text)
+    # A direct message is no source: everybody in the debate's channel could read it.
     target = FormTarget(source=link)
     if not used.is_direct:
         target = FormTarget(
@@ -165,38 +165,38 @@ async def open_for_message(context: ListenerContext, used: MessageShortcut) -> N
             source=link,
             message=used.message_ts,
             thread=message.thread_ts,
-            references=file_references(message.files, used.person)[:_MOST_REMEMBERED],
+            references=file_references(message.files, used.person)[:_MOST_FILES],
         )
     try:
-        text = await _question_of(context, used) or named
-        await open_start_form(context, used, target, text=text)
+        question = await _debate_question(context, used)
+        await open_start_form(context, used, target, text=question or text)
     except BadInput as refusal:
-        with suppress(BadInput):  # too late for this form as well
+        with suppress(BadInput):  # too late for this form, too
             await context.open(used, message_form("Not here", str(refusal)))
 
 
-async def _question_of(context: ListenerContext, used: MessageShortcut) -> str:
-    """The question of the debate that a message of the bot's own is about; empty: of none."""
+async def _debate_question(context: ListenerContext, used: MessageShortcut) -> str:
+    """The question of the debate if the message is one of the bot's posts about it; else empty."""
     message, here = used.message, Channel(used.team_id, used.channel_id)
-    # Only the bot's own posts have rows; one in an agent's name has no user.
+    # Only the bot's posts have rows. Posts under an agent's name have no user.
     debate_id = await context.posts.debate_of_post(here, message.ts)
     identity = (await context.clients.of(used.team_id)).identity
     if not debate_id and message.user == identity.user_id:
-        # A file's message has no row of its own: its thread says which debate it is of.
+        # The message with a file has no row, so its thread decides.
         thread = message.thread_ts or message.ts
         debate_id = await context.posts.debate_of_post(here, thread)
     return (await context.debate(debate_id, used)).setup.question if debate_id else ""
 
 
 async def show_estimate(context: ListenerContext, click: Click) -> None:
-    """Update the estimate of an open form; fill in the fields of a chosen playbook."""
+    """Update the estimate of an open form; fill in the values of the chosen playbook."""
     if click.callback_id != CallbackId.START_FORM:
-        return  # the same menus are in the form for a channel's settings
+        return  # the form for a channel's settings has the same menus
     draft, here = draft_of(click), place(click.team_id, channel_of(click))
     if click.action_id == FieldId.PLAYBOOK:
-        says = await context.acts.start.usual(here, draft.choices.playbook)
-        filled = {name: getattr(says, name) for name in ("format", "rounds", "agents")}
-        draft = draft.model_copy(update={"choices": draft.choices.model_copy(update=filled)})
+        usual = await context.acts.start.usual(here, draft.choices.playbook)
+        values = {name: getattr(usual, name) for name in ("format", "rounds", "agents")}
+        draft = draft.model_copy(update={"choices": draft.choices.model_copy(update=values)})
     view = await _form_with_estimate(context, draft, target_of(click), here, by=click.person)
     try:
         client = (await context.clients.of(click.team_id)).client
@@ -206,7 +206,7 @@ async def show_estimate(context: ListenerContext, click: Click) -> None:
 
 
 async def start_from_form(context: ListenerContext, form: FormSubmission) -> None:
-    """Start the debate of a form, once however often it arrives; mark what cannot be used."""
+    """Start the debate of a form, once even if it arrives again. Raises `FieldError`."""
     settings = context.acts.start.settings()
     draft = checked_draft(form, settings.question_max_chars, settings.limits.most_debate_cost)
     target, here = target_of(form), place(form.team_id, channel_of(form))
@@ -216,11 +216,11 @@ async def start_from_form(context: ListenerContext, form: FormSubmission) -> Non
     except BadInput as reason:
         if target.channel:
             raise
-        # It was chosen in the form, and can be chosen anew.
-        raise FieldError(FieldId.CHANNEL, answers.without_marks(str(reason))) from None
+        # The channel was chosen in the form, and can be changed there.
+        raise FieldError(FieldId.CHANNEL, answers.without_backticks(str(reason))) from None
     if target.continues:
-        await context.debate(target.continues, form)  # it may be gone, or out of sight
-    # The context of a review can be what is reviewed: a link alone is nothing to review.
+        await context.debate(target.continues, form)  # raises if it is deleted or not visible
+    # In a review the context can be the subject; a context with the link only would be empty.
     is_review = draft.choices.format == REVIEW
     source = "" if is_review else _source_line(target)
     references, by = target.references, form.person
@@ -242,16 +242,16 @@ async def start_from_form(context: ListenerContext, form: FormSubmission) -> Non
         references=(*references, *linked),
         continues=target.continues,
     )
-    typed, choices = f"{draft.question}\n{draft.whole_context}", draft.choices
+    text, choices = f"{draft.question}\n{draft.whole_context}", draft.choices
     try:
-        await start_with_links(context, request, typed, origin=form.view_id, choices=choices)
-    except DuplicateQuestion as reminder:  # the form stays open with all that was typed
-        words = answers.without_marks(reminder.words)
-        raise FieldError(FieldId.QUESTION, words) from None
+        await start_with_links(context, request, text, origin=form.view_id, choices=choices)
+    except DuplicateQuestion as reminder:  # an error at a field keeps the form open
+        text = answers.without_backticks(reminder.words)
+        raise FieldError(FieldId.QUESTION, text) from None
 
 
 def target_of(form: FormValues) -> FormTarget:
-    """Return where a form leads; nowhere, where it is not as we wrote it."""
+    """Return the target stored in a form; an empty one if it cannot be read."""
     try:
         return FormTarget.model_validate_json(form.private_metadata)
     except ValidationError:
@@ -259,29 +259,29 @@ def target_of(form: FormValues) -> FormTarget:
 
 
 def channel_of(form: FormValues) -> str:
-    """Return the channel a form leads to: its own, or the one chosen in it."""
+    """Return the channel of a form: the stored one, or the one chosen in it."""
     return target_of(form).channel or form.conversation(FieldId.CHANNEL)
 
 
 def draft_of(form: FormValues) -> FormDraft:
-    """Return what is in the form to start a debate; a cost cap nobody can read counts as none."""
+    """Return the values of the form to start a debate; an invalid cost cap counts as none."""
     try:
         cap = cost_cap(form.text_of(FieldId.COST_CAP), None)
     except BadInput:
         cap = None
     clarify = bool(form.choices(FieldId.CLARIFY))
     fields = (further(FieldId.CONTEXT, number) for number in itertools.count(2))
-    more = itertools.takewhile(lambda field: field in form.values, fields)
+    more_fields = itertools.takewhile(lambda field: field in form.values, fields)
     return FormDraft(
         question=form.text_of(FieldId.QUESTION),
         context=form.text_of(FieldId.CONTEXT),
-        more=tuple(map(form.text_of, more)),
+        more=tuple(map(form.text_of, more_fields)),
         choices=choices_of(form, clarify=clarify, cap=cap),
     )
 
 
 def checked_draft(form: FormValues, most_characters: int, most_cost: Decimal | None) -> FormDraft:
-    """Return what is in the form, ready to start; `FieldError` where it cannot be used."""
+    """Return the values of the form to start a debate; `FieldError` if one is invalid."""
     draft = draft_of(form)
     checked_choices(form, most_cost, clarify=draft.choices.clarify)
     try:
@@ -294,7 +294,7 @@ def checked_draft(form: FormValues, most_characters: int, most_cost: Decimal | N
 def checked_choices(
     form: FormValues, most_cost: Decimal | None, *, clarify: bool | None
 ) -> Choices:
-    """Return the choices of either form; `FieldError` of a single agent or a senseless cap."""
+    """Return the choices of either form; `FieldError` for a single agent or an invalid cost cap."""
     if len(form.choices(FieldId.AGENTS)) == 1:
         raise FieldError(FieldId.AGENTS, "Choose at least two: one alone cannot debate.")
     try:
@@ -307,26 +307,26 @@ def checked_choices(
 def choices_of(
     form: FormValues, *, clarify: bool | None, cap: Decimal | Literal["none"] | None
 ) -> Choices:
-    """Return the choices of the menus; None for "as usual" and for unknown values."""
+    """Return the choices of either form; None for "as usual" and for unknown values."""
 
-    def chosen(menu: FieldId) -> str | None:
+    def choice(menu: FieldId) -> str | None:
         value = form.choice(menu.value)
         return None if value in {"", AS_USUAL} else value
 
     def number(menu: FieldId, most: int) -> int | None:
-        value = chosen(menu) or ""
+        value = choice(menu) or ""
         return (
             int(value) if re.fullmatch(r"[1-9][0-9]{0,3}", value) and int(value) <= most else None
         )
 
     return Choices(
-        playbook=chosen(FieldId.PLAYBOOK),
-        format=chosen(FieldId.FORMAT),
+        playbook=choice(FieldId.PLAYBOOK),
+        format=choice(FieldId.FORMAT),
         rounds=number(FieldId.ROUNDS, MOST_ROUNDS),
         agents=form.choices(FieldId.AGENTS) or None,
         clarify=clarify,
         wait_minutes=number(FieldId.WAIT, max(WAITS)),
-        models=chosen(FieldId.MODELS),
+        models=choice(FieldId.MODELS),
         sealed=bool(form.choices(FieldId.SEALED)),
         debate_cost=cap,
     )
@@ -335,10 +335,10 @@ def choices_of(
 async def open_settings(context: ListenerContext, command: Command) -> None:
     here = place(command.team_id, command.channel_id)
     await context.check_channel(here)
-    now = await context.records.channels.get(here)
+    current = await context.records.channels.get(here)
     options, usual = form_options(context.acts.start), context.acts.start.built_in()
     is_open = command.team_id in context.operator.open_workspaces
-    form = settings_form(command.channel_id, now, usual, options, is_open=is_open)
+    form = settings_form(command.channel_id, current, usual, options, is_open=is_open)
     await context.open(command, form)
 
 
@@ -361,12 +361,12 @@ async def save_settings(context: ListenerContext, form: FormSubmission) -> None:
 
 def checked_settings(form: FormValues, most_cost: Decimal | None) -> ChannelChoices:
     fields = (FieldId.CLARIFY, FieldId.SHADOW, FieldId.OPEN_TO_OTHERS)
-    asks, alone, is_open = (STATES.get(form.choice(field.value)) for field in fields)
-    choices = checked_choices(form, most_cost, clarify=asks)
+    clarify, shadow, is_open = (STATES.get(form.choice(field.value)) for field in fields)
+    choices = checked_choices(form, most_cost, clarify=clarify)
     settings = ChannelChoices(
-        choices=choices.model_copy(update={"shadow": alone}),
+        choices=choices.model_copy(update={"shadow": shadow}),
         stewards=form.people(FieldId.STEWARDS),
         open_to_others=is_open,
     )
-    ticked = {box.id: bool(form.choices(box.id)) for box, _ in CHANNEL_BOXES}
-    return settings.model_copy(update=ticked)
+    boxes = {box.id: bool(form.choices(box.id)) for box, _ in CHANNEL_BOXES}
+    return settings.model_copy(update=boxes)

@@ -152,7 +152,7 @@ class SlackCallerDebates:
         if reason := answers.channel_refusal(
             await self.context.directories.of(here.workspace).bot_membership(here.channel)
         ):
-            raise BadInput(answers.without_marks(reason))
+            raise BadInput(answers.without_backticks(reason))
         bounds = await link_bounds(self.context, here, self.person)
         references = linked_references("\n".join(arguments.sources), bounds)
         request = arguments.request(

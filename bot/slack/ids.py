@@ -224,6 +224,11 @@ def note_id(channel: str, ts: str) -> str:
     return f"{channel}:{ts}"
 
 
+def message_version(channel: str, ts: str, edited_at: str = "") -> str:
+    """The id of a message's current text: the message's id, and its last edit if it was edited."""
+    return "/".join(filter(None, (note_id(channel, ts), edited_at)))
+
+
 #: Suffixes of the ids of the notes with a message's files and with its links.
 FILES = "/files"
 LINKS = "/links"

@@ -52,7 +52,7 @@ def test_no_form_passes_the_highest_cap(typed: str) -> None:
         with pytest.raises(FieldError) as refused:
             read()
         assert refused.value.field == FieldId.COST_CAP.value
-        assert refused.value.words == "Whoever runs Moot allows a cap of $2.00 at most."
+        assert refused.value.text == "Whoever runs Moot allows a cap of $2.00 at most."
     assert checked_draft(form("2"), 100, MOST).choices.debate_cost == MOST
 
 

@@ -10,6 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.queue.rate_limits import FAST
+from bot.slack.connection.bursts import BurstLimits
 from bot.testing import PATIENT_PACE, BotSpec, quick_workspace, running_bot
 from core.clock import SystemClock
 from core.debate.rules import Clarifying
@@ -100,6 +101,24 @@ async def test_what_is_refused_is_refused_once(workspace: Workspace, tmp_path: P
         models.let_go()
         await team.wait_for_end(board)
         assert len([words for words in team.ephemeral_texts() if "characters" in words]) == 1
+
+
+async def test_a_reply_that_was_rejected_as_too_fast_is_not_read_after_a_new_connection(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    spec = BotSpec(provider=models, burst_limits=BurstLimits(events=1))
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+        board = await team.debate(QUESTION)
+        await team.say("The first.", board, user="alex")
+        await team.say("Too fast.", board, user="alex")
+        await workspace.wait_for(lambda: "write faster" in str(team.ephemeral_texts("alex")))
+        await workspace.cut_sockets()
+        await team.say("After a while.", board, user="priya")
+        await team.wait_for_log(board, lambda debate: "After a while." in notes_of(debate))
+        await at_rest()
+        assert notes_of(await debate_at(team, board)) == ["The first.", "After a while."]
 
 
 @pytest.mark.slow
@@ -218,7 +237,7 @@ async def locked_until(event: str, database: Path) -> AsyncGenerator[None]:
 
 async def at_rest() -> None:
     """Wait until the bot has read what it reads at a start."""
-    while any(task.get_name().startswith("Reading(") for task in asyncio.all_tasks()):
+    while any(task.get_name().startswith("Scope(") for task in asyncio.all_tasks()):
         await SystemClock().sleep(0.02)
 
 

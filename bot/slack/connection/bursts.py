@@ -14,7 +14,8 @@ from typing import Any
 from slack_bolt.response import BoltResponse
 
 from bot.log import logger
-from bot.slack.origins import DELETED, installation_of, is_object, person_of
+from bot.slack.ids import message_version
+from bot.slack.origins import DELETED, installation_of, is_object, person_of, text_at
 from core.values import Recent
 
 _log = logger(__name__)
@@ -28,6 +29,8 @@ _TOO_MANY_COMMANDS = (
 _JSON: dict[str, str | Sequence[str]] = {"content-type": "application/json"}
 #: Entries that are kept: rates of people, and times of their notices.
 _CACHED_PEOPLE = 1000
+#: Versions of rejected messages that are kept.
+_REJECTED_MESSAGES = 10_000
 #: Seconds between two notices to a person in a thread, and notices that are sent in parallel.
 _NOTICE_SECONDS, _PARALLEL_NOTICES = 10.0, 20
 
@@ -57,6 +60,8 @@ class Bursts:
         #: By workspace, person and thread: the time of the last notice.
         self._notice_times = Recent[tuple[str, str, str], float](_CACHED_PEOPLE)
         self._notices = set[asyncio.Task[None]]()
+        #: Versions of rejected messages: their authors know, so they are not read later.
+        self.rejected = Recent[str, None](_REJECTED_MESSAGES)
 
     def refusal(self, body: Body) -> BoltResponse | None:
         """The response to a request over the limit; None if the request is within it.
@@ -86,8 +91,12 @@ class Bursts:
             self._paid_off[sender] = paid_off
             return None
         if is_object(event):
-            thread = event.get("thread_ts") or _changed_message(event).get("thread_ts") or ""
-            self._start_notice((workspace, person, str(thread)), body)
+            message = _changed_message(event) or event
+            version = message_version(
+                text_at(event, "channel"), text_at(message, "ts"), text_at(message, "edited", "ts")
+            )
+            self.rejected[version] = None
+            self._start_notice((workspace, person, text_at(message, "thread_ts")), body)
             return BoltResponse(status=200)
         if kind == "command":
             text = _TOO_MANY_COMMANDS.format(most)
