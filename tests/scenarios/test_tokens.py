@@ -33,7 +33,7 @@ def callers(team: Team, day_cost: Decimal | None = None) -> TokenCallers:
     context = team.moot.context
     return TokenCallers(
         tokens=context.records.tokens,
-        access=context.access,
+        directories=context.directories,
         spending=team.moot.store,
         clock=context.clock,
         day_cost=day_cost,
@@ -110,7 +110,7 @@ async def test_tokens_of_who_was_deactivated_are_dead(team: Team) -> None:
     assert await callers(team).caller(token)
     await team.workspace.deactivate("sam")
     # What Slack said holds for a moment; another process knows nothing of it.
-    fresh = replace(callers(team), access=type(team.moot.context.access)(team.moot.context.clients))
+    fresh = replace(callers(team), directories=type(team.moot.context.directories)(team.moot.context.clients))
     assert await fresh.caller(token) is None
     person = team.workspace.user("sam").id
     context = team.moot.context

@@ -13,7 +13,7 @@ BELIEVED = 15
 
 async def test_membership_is_believed_for_15_seconds_only(monkeypatch: pytest.MonkeyPatch) -> None:
     async with team_at_work() as team:
-        space, access = team.workspace, team.moot.context.access
+        space, access = team.workspace, team.moot.context.directories
         await space.channel_action("dana", "create", name="board-room", members=["dana"])
         for member in ("moot", "sam"):
             await space.channel_action("dana", "invite", channel="board-room", member=member)
