@@ -12,6 +12,7 @@ import pytest_asyncio
 
 from bot.mcp.in_slack import TokenCallers
 from bot.operations.backup import purge
+from bot.slack.access import WorkspaceDirectories
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
 from core.store.upkeep import PurgeFilter
 from core.usage import SpendingScope
@@ -110,7 +111,8 @@ async def test_tokens_of_who_was_deactivated_are_dead(team: Team) -> None:
     assert await callers(team).caller(token)
     await team.workspace.deactivate("sam")
     # What Slack said holds for a moment; another process knows nothing of it.
-    fresh = replace(callers(team), directories=type(team.moot.context.directories)(team.moot.context.clients))
+    directories = WorkspaceDirectories(team.moot.context.clients)
+    fresh = replace(callers(team), directories=directories)
     assert await fresh.caller(token) is None
     person = team.workspace.user("sam").id
     context = team.moot.context
