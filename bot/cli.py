@@ -16,8 +16,8 @@ import typer
 from typer.core import TyperGroup
 
 from bot.interrupts import raise_at_ctrl_c, run_async
-from bot.terminal.files import end_output, is_of_output, prepare_streams
-from bot.terminal.options import DemoOptions, takes
+from bot.terminal.files import is_output_error, prepare_streams, report_output_error
+from bot.terminal.options import DemoOptions, command_for
 from bot.terminal.subcommands import commands
 from core.errors import BadInput, ConfigurationBroken, MootError, ProviderError
 from core.figures import quantity
@@ -145,9 +145,9 @@ def main() -> None:
         typer.echo(f"Error: {error}", err=True)
         sys.exit(next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), 1))
     except OSError as error:
-        if not is_of_output(error):
+        if not is_output_error(error):
             raise
-        end_output(error)
+        report_output_error(error)
         sys.exit(1)
 
 
@@ -254,7 +254,7 @@ def _demo(options: DemoOptions) -> None:
 
 
 _DEMO = "Show a debate in a local Slack: no account, no key, no network needed."
-app.command("demo")(takes(DemoOptions, _demo, _DEMO))
+app.command("demo")(command_for(DemoOptions, _demo, _DEMO))
 
 
 @app.command()

@@ -46,7 +46,7 @@ from bot.slack.ids import board_key, headline_key
 from bot.slack.manifest import manifest
 from bot.slack.payloads import plain
 from bot.terminal.options import DemoOptions
-from bot.terminal.screen import news
+from bot.terminal.screen import event_lines
 from core.capabilities import capability
 from core.clock import SystemClock
 from core.debate.agents import OFFLINE, Agent
@@ -265,7 +265,7 @@ class Stage:
         while True:
             log = await self.moot.store.events(debate_id)
             for count in range(offset + 1, len(log) + 1):
-                for line in news(fold(log[:count]), log[count - 1].event, verbose=True):
+                for line in event_lines(fold(log[:count]), log[count - 1].event, verbose=True):
                     say(visible(line))
             offset = len(log)
             debate = fold(log)

@@ -1,1 +1,1 @@
-"""The terminal: `moot debate` and what one can do with its records."""
+"""The command line: `moot debate`, and commands that read and export its records."""

@@ -1,4 +1,4 @@
-"""How decisions turned out: what people say, and how often accepted ones held."""
+"""Decisions and outcomes at the terminal: record them, and count how often decisions held."""
 
 import secrets
 from collections.abc import AsyncGenerator
@@ -9,8 +9,15 @@ from typing import Any
 
 from bot.building import database_place, open_store
 from bot.terminal.debating import current_user
-from bot.terminal.files import as_json, check_writable, form_for, put_out, tell
-from bot.terminal.records import ALL, facts_in, log_in, quiet_settings, records, tell_left_out
+from bot.terminal.files import as_json, check_writable, form_for, tell, write_output
+from bot.terminal.records import (
+    ALL,
+    events_of,
+    facts_in,
+    quiet_settings,
+    records,
+    report_unreadable,
+)
 from core.calibration import Calibration, Case, calibration, interval_words, states
 from core.debate.log import fold
 from core.debate.state import Debate
@@ -30,24 +37,24 @@ _NOTE = (
     "it*: decisions of which this model or role held another option best to the end. Moot weights "
     "nothing by these figures."
 )
-#: Of all decisions, as they are called in the JSON.
+#: Counts over all decisions; the names are keys of the JSON output.
 _COUNTS = ("accepted", "known", "too_early", "unanswered", "not_asked", "replaced")
 
 
 async def show_calibration(channel: str, form: str | None, output: Path | None) -> None:
     form = form_for(output, form, ("md", "json"))
     check_writable(output)
-    async with records() as (store, where):
-        counting = CountOutcomes(store=store, on_unreadable=tell_left_out)
+    async with records() as (store, location):
+        counting = CountOutcomes(store=store, on_unreadable=report_unreadable)
         cases = await counting.cases(None, [channel] if channel else None, ALL)
     counts = calibration(cases)
     text = calibration_text(counts)
     if form == "json":
         values = {"summary": _summary(counts), "decisions": [_values(case) for case in cases]}
         text = as_json(values)
-    put_out(text, output)
+    write_output(text, output)
     if not cases:
-        tell(f"No accepted decision is known in {where}.")
+        tell(f"No accepted decision is known in {location}.")
 
 
 def calibration_text(counts: Calibration) -> str:
@@ -107,47 +114,49 @@ def _summary(counts: Calibration) -> dict[str, Any]:
 async def _decision_on(
     debate_id: str, instead: str
 ) -> AsyncGenerator[tuple[Debate, DecideOnVerdict]]:
-    """Open a debate of this database to record what was decided.
+    """Open a debate of this database to record a decision or an outcome.
 
     Raises:
-        StoreInUse: A bot uses the database; says what to do instead.
+        StoreInUse: A bot uses the database; the message ends with `instead`.
     """
     location = quiet_settings().moot_database
     try:
         async with open_store(location) as store:
-            debate = fold(await log_in(store, debate_id, database_place(location)))
+            debate = fold(await events_of(store, debate_id, database_place(location)))
             yield debate, DecideOnVerdict(facts=facts_in(store))
     except StoreInUse as error:
         raise StoreInUse(f"{error} {instead}") from error
 
 
-async def decide(debate_id: str, kind: DecisionKind, why: str, *, on: date | None = None) -> None:
+async def decide(
+    debate_id: str, kind: DecisionKind, reason: str, *, on: date | None = None
+) -> None:
     origin = f"terminal/{secrets.token_hex(8)}"
-    decision = Decision(kind=kind, by=current_user(), why=why, revisit_on=on, origin=origin)
+    decision = Decision(kind=kind, by=current_user(), why=reason, revisit_on=on, origin=origin)
     instead = "While the bot runs, decide in Slack."
     async with _decision_on(debate_id, instead) as (debate, decide_on):
         await decide_on.decide(debate, decision)
-        decided = await decide_on.facts.debate(debate_id)
-    tell(f"Recorded: debate {debate_id} is {visible(adr_status(decided))}.")
+        current = await decide_on.facts.debate(debate_id)
+    tell(f"Recorded: debate {debate_id} is {visible(adr_status(current))}.")
 
 
 async def show_outcome(debate_id: str) -> None:
-    async with records() as (store, where):
-        debate = fold(await log_in(store, debate_id, where))
+    async with records() as (store, location):
+        debate = fold(await events_of(store, debate_id, location))
         DecideOnVerdict(facts=facts_in(store)).check_outcome(debate)
     if debate.outcome is None:
         tell(f"Nobody has said how debate {debate_id} turned out: moot outcome {debate_id} held")
         return
-    put_out(visible(outcome_words(debate.outcome)) + "\n", None)
+    write_output(visible(outcome_words(debate.outcome)) + "\n", None)
 
 
-async def say_outcome(debate_id: str, kind: OutcomeKind, why: str) -> None:
-    """Record how a decision turned out; the newest one stands.
+async def say_outcome(debate_id: str, kind: OutcomeKind, reason: str) -> None:
+    """Record how a decision turned out; it replaces an earlier outcome.
 
-    A running bot shows in Slack what was recorded here when it starts next.
+    Slack shows it after the next start of the bot.
     """
     origin = f"terminal/{secrets.token_hex(8)}"
-    outcome = DecisionOutcome(kind=kind, by=current_user(), why=why, origin=origin)
+    outcome = DecisionOutcome(kind=kind, by=current_user(), why=reason, origin=origin)
     instead = f"While the bot runs, type `/debate outcome {debate_id}` in Slack."
     async with _decision_on(debate_id, instead) as (debate, decide_on):
         current = await decide_on.say_outcome(debate, outcome)

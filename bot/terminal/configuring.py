@@ -7,7 +7,7 @@ import yaml
 
 from bot.building import find_plugins, known_with, load_settings
 from bot.settings import read_settings
-from bot.terminal.files import check_writable, put_json, put_out, tell, tell_notices
+from bot.terminal.files import check_writable, tell, tell_notices, write_json, write_output
 from core.config.load import load_file
 from core.config.playbooks import (
     AvailablePlaybooks,
@@ -26,45 +26,48 @@ _USABLE, _BROKEN = 0, 4
 
 
 async def check_config_file(file: Path, *, as_json: bool = False) -> int:
-    """Say whether a file can be used; return the exit code. As JSON it says what is wrong, too."""
+    """Check a settings file; return the exit code: 0 usable, 4 not.
+
+    With `as_json`, problems are printed instead of raised.
+    """
     defaults = known_with(find_plugins(read_settings()), Settings())
     try:
         loaded = load_file(file, defaults)
     except ConfigurationBroken as broken:
         if not as_json:
             raise
-        put_json({"usable": False, "problems": str(broken).splitlines(), "notices": []})
+        write_json({"usable": False, "problems": str(broken).splitlines(), "notices": []})
         return _BROKEN
     notices = [*loaded.notices, *loaded.settings.warnings]
     if as_json:
         agents = [agent.id for agent in loaded.settings.agents]
-        put_json({"usable": True, "problems": [], "notices": notices, "agents": agents})
+        write_json({"usable": True, "problems": [], "notices": notices, "agents": agents})
         return _USABLE
     tell_notices(notices)
     names = ", ".join(agent.name for agent in loaded.settings.agents) or "the built-in roles"
-    put_out(f"{file} can be used. Agents: {names}.\n", None)
+    write_output(f"{file} can be used. Agents: {names}.\n", None)
     return _USABLE
 
 
 def import_config_file(file: Path, output: Path | None) -> None:
-    """Write another program's file under our names, with notices about what we do otherwise."""
+    """Convert another program's file to settings of Moot; print notices about differences."""
     check_writable(output)
     loaded = load_file(file, known_with(find_plugins(read_settings()), Settings()))
     tell_notices(loaded.notices)
-    put_out(as_yaml(loaded.file), output)
+    write_output(as_yaml(loaded.file), output)
 
 
 async def show_settings(file: Path | None, *, as_json: bool = False) -> None:
-    """Print the settings in force as a file that can be used; there are no secrets in them."""
+    """Print the settings in force as a usable settings file. Settings contain no secrets."""
     environment = read_settings()
     loaded = await load_settings(environment, file, plugins=find_plugins(environment))
     tell_notices((*loaded.notices, *loaded.settings.warnings))
     folder = (file or environment.moot_config or Path()).parent
     text = all_as_yaml(loaded.settings, folder)
     if as_json:
-        put_json(yaml.safe_load(text))
+        write_json(yaml.safe_load(text))
     else:
-        put_out(text, None)
+        write_output(text, None)
 
 
 async def _playbooks(config: Path | None) -> tuple[Settings, AvailablePlaybooks]:
@@ -76,7 +79,7 @@ async def _playbooks(config: Path | None) -> tuple[Settings, AvailablePlaybooks]
 
 async def list_playbooks(config: Path | None, *, as_json: bool = False) -> None:
     _, playbooks = await _playbooks(config)
-    tell_notices(f"{fault} It is left out." for fault in playbooks.faults)
+    tell_notices(f"{fault} The playbook is ignored." for fault in playbooks.faults)
     if as_json:
         rows = [
             {
@@ -85,32 +88,35 @@ async def list_playbooks(config: Path | None, *, as_json: bool = False) -> None:
             }
             for name, playbook in playbooks.playbooks.items()
         ]
-        put_json(rows)
+        write_json(rows)
         return
     lines = list[str]()
     for name, playbook in playbooks.playbooks.items():
         file = playbooks.own.get(name)
         instead = ", instead of the built-in one" if name in built_in() else ""
-        whose = f"{file}{instead}" if file else "built in"
-        lines += [f"{name} ({whose})", f"    {playbook.title}: {playbook.description}"]
-    put_out(visible("\n".join(lines)) + "\n", None)
+        origin = f"{file}{instead}" if file else "built in"
+        lines += [f"{name} ({origin})", f"    {playbook.title}: {playbook.description}"]
+    write_output(visible("\n".join(lines)) + "\n", None)
 
 
 async def show_playbook(name: str, config: Path | None, *, as_json: bool = False) -> None:
     settings, playbooks = await _playbooks(config)
     playbook = find_playbook(name, settings)
     if as_json:
-        put_json(playbook.model_dump(mode="json"))
+        write_json(playbook.model_dump(mode="json"))
         return
-    own = playbooks.own.get(playbook.name)
-    text = own.read_text(encoding="utf-8-sig") if own else built_in_text(playbook.name)
-    put_out(visible(text), None)
+    file = playbooks.own.get(playbook.name)
+    text = file.read_text(encoding="utf-8-sig") if file else built_in_text(playbook.name)
+    write_output(visible(text), None)
 
 
 async def check_playbooks(
     files: Sequence[Path], config: Path | None, *, as_json: bool = False
 ) -> int:
-    """Say whether files can be used; without any, those beside the settings file."""
+    """Check playbook files; without `files`, those beside the settings file.
+
+    Returns the exit code: 0 if all are usable, else 4.
+    """
     settings, playbooks = await _playbooks(config)
     usable, faults = list[str](), list[str]()
     if files:
@@ -126,11 +132,11 @@ async def check_playbooks(
         ]
         faults += playbooks.faults
     if as_json:
-        put_json({"usable": not faults, "problems": faults, "notices": usable})
+        write_json({"usable": not faults, "problems": faults, "notices": usable})
         return _BROKEN if faults else _USABLE
     for fault in faults:
         tell(f"Error: {fault}")
     if not faults and not usable:
         usable = ["There is no playbook of your own beside the settings file."]
-    put_out("".join(f"{visible(line)}\n" for line in usable), None)
+    write_output("".join(f"{visible(line)}\n" for line in usable), None)
     return _BROKEN if faults else _USABLE

@@ -1,4 +1,4 @@
-"""`moot debate`: from what was typed to a decision, and a record that can be taken up again."""
+"""`moot debate` and `moot review`: run a debate or resume one, and print its result."""
 
 import asyncio
 import secrets
@@ -27,11 +27,11 @@ from bot.plugins import Plugins, listening
 from bot.settings import BotSettings, LogLevel
 from bot.terminal.files import (
     check_writable,
-    put_out,
-    reason_of,
+    error_reason,
     tell,
     tell_notices,
     write_file,
+    write_output,
 )
 from bot.terminal.options import DebateCommand
 from bot.terminal.records import facts_in
@@ -41,8 +41,8 @@ from bot.terminal.sources import (
     INPUT,
     diff_references,
     fetchers_here,
-    handed_in,
     references_to,
+    revision_references,
 )
 from bot.terminal.summary import dry_run_lines, verbose_summary
 from core.clock import SystemClock
@@ -71,9 +71,9 @@ from core.use_cases.steer import SteerDebate, only_steward
 
 SURFACE = "terminal"
 DONE, FAILED, PROVIDERS_FAILED = 0, 1, 3
-#: A debate that will probably cost more than so many US dollars is asked about first.
+#: US dollars. A debate with a higher estimate starts only after the person confirms.
 ASKS_ABOVE = Decimal(1)
-#: A file may hold more than anybody would type into a chat.
+#: Questions can be read from files, so the limit is higher than for Slack.
 _QUESTION_MAX_CHARS = 100_000
 _HOW = (
     'Type it (moot debate "Kafka or SQS?"), name a file (--problem-file FILE), or write it to '
@@ -81,7 +81,7 @@ _HOW = (
 )
 
 
-def request_of(command: DebateCommand, question: str) -> DebateRequest:
+def debate_request(command: DebateCommand, question: str) -> DebateRequest:
     user, shadow = current_user(), None
     if command.shadow is not None:
         shadow = ShadowWhen.ALWAYS if command.shadow else ShadowWhen.NEVER
@@ -102,25 +102,25 @@ def request_of(command: DebateCommand, question: str) -> DebateRequest:
     )
 
 
-async def hold(command: DebateCommand, *, revised: str | None = None) -> int:
-    """Hold the debate, or go on with one.
+async def hold(command: DebateCommand, *, revision: str | None = None) -> int:
+    """Run a new debate, or resume one.
 
     Args:
-        command: What was typed.
-        revised: For a resumed review: a changed text, as a file, a page or a git range.
+        command: The parsed command line.
+        revision: The changed text of a resumed review: a file, a page or a git range.
 
     Returns:
-        The exit code: 0 done, 1 it ended without a decision, 3 because no model could be asked.
+        The exit code: 0 with a verdict, 1 without, 3 if there is none because models failed.
     """
     question = _question(command)
-    # Checked before anything is paid for.
+    # Checked before any money is spent.
     check_writable(command.output)
     check_writable(command.report)
     environment, settings, plugins = await _settings_for(command)
-    request = request_of(command, question)
+    request = debate_request(command, question)
     if command.dry_run:
         setup = open_debate(request, settings, delimiter=secrets.token_hex(8))
-        put_out("\n".join(dry_run_lines(setup, estimating(settings)(setup))) + "\n", None)
+        write_output("\n".join(dry_run_lines(setup, estimating(settings)(setup))) + "\n", None)
         return DONE
     async with open_store(environment.moot_database) as store:
         facts = facts_in(store)
@@ -128,8 +128,8 @@ async def hold(command: DebateCommand, *, revised: str | None = None) -> int:
             debate_id, setup = await _begin(request, settings, environment, facts, yes=command.yes)
         else:
             debate_id = command.resume
-            setup = await _take_up(
-                debate_id, settings, environment, facts, command=command, revised=revised
+            setup = await _resume(
+                debate_id, settings, environment, facts, command=command, revision=revision
             )
         calls = build_calls(environment, settings, plugins=plugins)
         reader = build_reader(settings, build_tools(settings, environment), fetchers_here(store))
@@ -140,7 +140,7 @@ async def hold(command: DebateCommand, *, revised: str | None = None) -> int:
             sink=Sinks(ProgressSink(screen, verbose=command.verbose), *plugins.sinks),
             clock=clock,
         )
-        # Concurrent with the first turns: each waits for its own agent's provider only.
+        # Runs beside the first turns: each waits for the provider of its own agent only.
         loading = asyncio.create_task(calls.load({agent.provider for agent in setup.agents}))
         try:
             async with listening(plugins.sinks):
@@ -154,11 +154,11 @@ async def hold(command: DebateCommand, *, revised: str | None = None) -> int:
                 ).hold()
         except MootError as error:
             screen.close()
-            go_on = f"The record is kept. Go on with: moot debate --resume {debate_id}"
+            hint = f"The record is kept. Go on with: moot debate --resume {debate_id}"
             if isinstance(error, ModelsAway):
-                tell(f"The debate failed to go on. {error}\n{go_on}")
+                tell(f"The debate failed to go on. {error}\n{hint}")
                 return PROVIDERS_FAILED
-            tell(go_on)
+            tell(hint)
             raise
         finally:
             screen.close()
@@ -166,29 +166,29 @@ async def hold(command: DebateCommand, *, revised: str | None = None) -> int:
             await asyncio.gather(loading, return_exceptions=True)
             await calls.close()
         record = record_json(await store.events(debate_id))
-    hand_out(debate, command, record, environment.moot_database)
+    show_result(debate, command, record, environment.moot_database)
     if debate.verdict:
         return DONE
     return PROVIDERS_FAILED if debate.failures and not debate.stop else FAILED
 
 
 async def _settings_for(command: DebateCommand) -> tuple[BotSettings, Settings, Plugins]:
-    # The progress lines suffice, so logs stay quiet.
+    # Progress lines are shown already, so only warnings and errors are logged.
     environment = start_up(LogLevel.WARNING if command.verbose else LogLevel.ERROR)
     plugins = find_plugins(environment)
     loaded = await load_settings(environment, command.config, plugins=plugins)
     tell_notices((*plugins.left_out, *loaded.notices))
-    # Questions to people are asked if the command or the settings say so.
-    asking = {"enabled": command.clarify or loaded.settings.clarifying.enabled}
+    # Agents may ask people questions if either the command or the settings allow it.
+    clarifying = {"enabled": command.clarify or loaded.settings.clarifying.enabled}
     changes = {
-        "clarifying": loaded.settings.clarifying.model_copy(update=asking),
+        "clarifying": loaded.settings.clarifying.model_copy(update=clarifying),
         "question_max_chars": _QUESTION_MAX_CHARS,
     }
     return environment, loaded.settings.model_copy(update=changes), plugins
 
 
 def current_user() -> Person:
-    """Return the person at the terminal; others read that the name is that of a login."""
+    """The person at the terminal. The display name is marked as a login name."""
     try:
         name = getuser()
     except (OSError, KeyError):
@@ -197,50 +197,55 @@ def current_user() -> Person:
 
 
 def _question(command: DebateCommand) -> str:
-    """The question, typed or in a file; empty when a debate is taken up again."""
-    typed, file = command.question_text, command.problem_file
+    """The question as typed, or read from a file or standard input.
+
+    Empty for a resumed debate, and for a review or playbook without a question.
+    """
+    argument, file = command.question_text, command.problem_file
     if command.resume is not None:
         if command.dry_run:
-            raise BadInput("--dry-run shows a debate before it is held: not one to --resume.")
-        if typed is not None or file is not None:
-            raise BadInput("--resume goes on with a debate as it is: leave the question out.")
+            raise BadInput("--dry-run shows a debate before it starts: leave --resume out.")
+        if argument is not None or file is not None:
+            raise BadInput("--resume continues a debate with its own question: leave yours out.")
         return ""
-    if typed is not None and file is not None:
-        raise BadInput(f"The question is here twice, typed and as a file. {_HOW}")
-    if typed is not None and typed != INPUT and _is_file(typed):
-        raise BadInput(f"{typed} is a file. To debate the question in it: --problem-file {typed}")
-    text, what = typed, "The question"
-    if INPUT in (typed, str(file)):
+    if argument is not None and file is not None:
+        raise BadInput(f"The question is given twice, typed and as a file. {_HOW}")
+    if argument == INPUT or file == Path(INPUT):
         if command.diff == INPUT:
             raise BadInput("Standard input holds the question or the diff, not both.")
-        what = "What standard input holds"
-        text = _read(what, sys.stdin.read)
-    elif file is not None:
-        what = f"The problem file {file}"
-        text = _read(what, partial(file.read_text, encoding="utf-8"))
-    if text is None and (command.format == REVIEW or command.playbook):
-        return ""  # a source may be the subject; other debates are refused without a question
-    if text is None:
-        raise BadInput(f"There is no question. {_HOW}")
-    if not text.strip():
-        raise BadInput(f"{what} is blank. {_HOW}")
-    return text
+        return _read_question("The text on standard input", sys.stdin.read)
+    if file is not None:
+        read = partial(file.read_text, encoding="utf-8")
+        return _read_question(f"The problem file {file}", read)
+    if argument is not None:
+        if _is_file(argument):
+            raise BadInput(
+                f"{argument} is a file. To debate the question in it: --problem-file {argument}"
+            )
+        return _read_question("The question", lambda: argument)
+    if command.format == REVIEW or command.playbook:
+        return ""  # the subject may be a source; debates that need a question are refused later
+    raise BadInput(f"There is no question. {_HOW}")
 
 
-def _is_file(typed: str) -> bool:
+def _is_file(text: str) -> bool:
     try:
-        return len(typed.split()) == 1 and Path(typed).is_file()
-    except OSError:  # longer than a name can be
+        return len(text.split()) == 1 and Path(text).is_file()
+    except OSError:  # longer than a file name can be
         return False
 
 
-def _read(what: str, read: Callable[[], str]) -> str:
+def _read_question(origin: str, read: Callable[[], str]) -> str:
+    """Read a question; `origin` names the place in error messages."""
     try:
-        return read().removeprefix("\ufeff")
+        text = read().removeprefix("\ufeff")
     except UnicodeDecodeError:
-        raise BadInput(f"{what} is not UTF-8 text.") from None
+        raise BadInput(f"{origin} is not UTF-8 text.") from None
     except OSError as error:
-        raise BadInput(f"{what} cannot be read: {reason_of(error)}.") from None
+        raise BadInput(f"{origin} cannot be read: {error_reason(error)}.") from None
+    if not text.strip():
+        raise BadInput(f"{origin} is blank. {_HOW}")
+    return text
 
 
 async def _begin(
@@ -251,7 +256,7 @@ async def _begin(
     *,
     yes: bool,
 ) -> tuple[str, Setup]:
-    """Record a new debate, unless the person at the terminal finds it too dear."""
+    """Record a new debate, after the person has confirmed an expensive one."""
     start = StartDebate(
         facts=facts,
         settings=lambda: settings,
@@ -261,37 +266,37 @@ async def _begin(
     setup = await start.setup_for(request)
     check_providers(setup, environment, settings.servers)
     estimate = start.estimating(setup)
-    # What it will cost, and whom it asks, before anything is spent.
+    # The models and the expected cost are shown before any money is spent.
     tell(f"Models: {debate_models_words(setup, to_be_cast=True)}")
     tell(f"{estimate_words(estimate)} {cap_words(setup, estimate)}".rstrip())
-    is_dear = estimate.cost is not None and estimate.cost > ASKS_ABOVE
-    if is_dear and not yes and sys.stdin.isatty() and not confirm("Start it?", err=True):
+    is_expensive = estimate.cost is not None and estimate.cost > ASKS_ABOVE
+    if is_expensive and not yes and sys.stdin.isatty() and not confirm("Start it?", err=True):
         raise BadInput("Nothing was started, and nothing was spent.")
-    whole = setup.model_copy(update={"forecast": estimate.forecast})
-    begun = await start.begin(whole, origin=f"{SURFACE}/{secrets.token_hex(8)}")
-    return begun.debate_id, whole
+    setup = setup.model_copy(update={"forecast": estimate.forecast})
+    started = await start.begin(setup, origin=f"{SURFACE}/{secrets.token_hex(8)}")
+    return started.debate_id, setup
 
 
-async def _take_up(
+async def _resume(
     debate_id: str,
     settings: Settings,
     environment: BotSettings,
     facts: FactLog,
     *,
     command: DebateCommand,
-    revised: str | None,
+    revision: str | None,
 ) -> Setup:
-    """Check that a debate can go on here; record the changed text and `--when always`."""
+    """Check that a debate can be resumed here; record the changed text and `--when always`."""
     debate = await facts.debate(debate_id)
     place = debate.setup.place
     if place.surface != SURFACE:
-        raise BadInput(f"Debate {debate.id} is held on {place.surface}, not here.")
+        raise BadInput(f"Debate {debate.id} belongs to {place.surface} and cannot be resumed here.")
     check_providers(debate.setup, environment, settings.servers)
     note, user = AddNote(facts=facts, bounds=UNBOUNDED), current_user()
-    if revised is not None:
+    if revision is not None:
         answer = AnswerQuestions(facts=facts, note=note)
         origin = f"{SURFACE}/{secrets.token_hex(8)}"
-        references = handed_in(revised, user)
+        references = revision_references(revision, user)
         await answer.submit_revision(debate, user, references, origin=origin)
     if command.when == When.ALWAYS:
         steer = SteerDebate(facts=facts, note=note, stewards=only_steward(user), mention=str)
@@ -299,21 +304,21 @@ async def _take_up(
     return debate.setup
 
 
-def hand_out(debate: Debate, command: DebateCommand, record: str, where: str) -> None:
+def show_result(debate: Debate, command: DebateCommand, record: str, database: str) -> None:
     text = decision_text(debate) + "\n"
-    put_out(record if command.json else visible(text), None)
+    write_output(record if command.json else visible(text), None)
     if command.output:
-        whole = command.output.suffix.lower() == ".json"
-        write_file(command.output, record if whole else text)
+        is_json = command.output.suffix.lower() == ".json"
+        write_file(command.output, record if is_json else text)
         tell(f"Wrote {command.output}")
     if command.report:
         try:
             write_file(command.report, report(debate))
-            tell(f"Generated report: {command.report}")
+            tell(f"Wrote the report: {command.report}")
         except MootError as error:
             tell(f"Warning: {error}")
     if command.verbose:
         tell(verbose_summary(debate))
-    tell(f"Saved in {where}. Show it again with: moot show {debate.id}")
+    tell(f"Saved in {database}. Show it again with: moot show {debate.id}")
     if was_skipped(debate) and not debate.reopened_by:
-        tell(f"Debate it all the same with: moot debate --resume {debate.id} --when always")
+        tell(f"To have it debated anyway: moot debate --resume {debate.id} --when always")

@@ -1,4 +1,4 @@
-"""What the terminal writes: standard output, files, and words on standard error."""
+"""Output of the command line: standard output, files, and messages on standard error."""
 
 import errno
 import json
@@ -14,25 +14,25 @@ import typer
 
 from core.errors import BadInput, MootError
 
-#: Folders of devices and of this process' own open files.
+#: Folders whose entries are devices or open files of this process.
 _STREAMS = frozenset({"/dev", "/dev/fd", "/proc/self/fd"})
-#: Suffixes of files that say in which form they are written.
+#: File suffixes that choose the output format.
 _SUFFIXES = ("md", "json", "csv")
 
 
-def reason_of(error: OSError) -> str:
+def error_reason(error: OSError) -> str:
     return (error.strerror or "unknown reason").lower()
 
 
 def _is_device(path: Path) -> bool:
-    """Whether writing there must not put a file in its place: devices, pipes, open streams."""
+    """Whether a path is a device, pipe or open stream, which must not be replaced by a file."""
     if path.absolute().parent.as_posix() in _STREAMS:
         return True
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def form_for(path: Path | None, form: str | None, forms: Sequence[str]) -> str:
-    """The form that is asked for, else the one of the file's suffix, else Markdown."""
+    """The output format: the one asked for, else that of the file's suffix, else Markdown."""
     suffix = path.suffix.lower().removeprefix(".") if path else ""
     if form or suffix not in _SUFFIXES:
         return form or "md"
@@ -42,7 +42,7 @@ def form_for(path: Path | None, form: str | None, forms: Sequence[str]) -> str:
 
 
 def check_writable(path: Path | None) -> None:
-    """Make sure that a file can be written there, before anything is paid for."""
+    """Raise `BadInput` if a file cannot be written there. Called before money is spent."""
     if path is None:
         return
     if path.is_dir():
@@ -50,21 +50,21 @@ def check_writable(path: Path | None) -> None:
     if _is_device(path):
         return
     path = path.resolve()
-    there = next(folder for folder in path.absolute().parents if folder.exists())
-    if not there.is_dir():
-        raise BadInput(f"{path} cannot be written: {there} is no folder.")
+    parent = next(folder for folder in path.absolute().parents if folder.exists())
+    if not parent.is_dir():
+        raise BadInput(f"{path} cannot be written: {parent} is no folder.")
     if path.exists() and not os.access(path, os.W_OK):
         raise BadInput(f"{path} cannot be written: permission denied.")
-    try:  # permissions do not tell all: file systems can be read-only, or hold no files of ours
-        TemporaryFile(dir=there).close()
+    try:  # permissions are not enough: the file system may be read-only
+        TemporaryFile(dir=parent).close()
     except OSError as error:
-        raise BadInput(f"{path} cannot be written: {reason_of(error)}.") from None
+        raise BadInput(f"{path} cannot be written: {error_reason(error)}.") from None
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Write the file, with the folders on the way to it; a reader never sees half of it.
+    """Write a file atomically; create missing parent folders.
 
-    A device gets the text, and a link stays: the file that it leads to is written.
+    Devices are written to directly. Symbolic links are followed and stay.
     """
     content = content if isinstance(content, bytes) else content.encode()
     try:
@@ -77,17 +77,17 @@ def write_file(path: Path, content: str | bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=path.parent, prefix=".moot-", delete=False) as draft:
             draft.write(content)
-        # A temporary file is for one's own eyes only; this one gets the permissions that new files
-        # of this process have. There is no way to read the mask but to set it.
+        # A temporary file is readable by its owner only; give it the usual permissions of new
+        # files. The umask can only be read by setting it.
         mask = os.umask(0)
         os.umask(mask)
         Path(draft.name).chmod(0o666 & ~mask)
         Path(draft.name).replace(path)
     except OSError as error:
-        raise MootError(f"{path} cannot be written: {reason_of(error)}.") from error
+        raise MootError(f"{path} cannot be written: {error_reason(error)}.") from error
 
 
-def put_out(text: str, path: Path | None) -> None:
+def write_output(text: str, path: Path | None) -> None:
     if path is None:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -100,8 +100,8 @@ def as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
-def put_json(value: object) -> None:
-    put_out(as_json(value), None)
+def write_json(value: object) -> None:
+    write_output(as_json(value), None)
 
 
 def tell_notices(notices: Iterable[str]) -> None:
@@ -110,33 +110,36 @@ def tell_notices(notices: Iterable[str]) -> None:
 
 
 def tell(text: str) -> None:
-    """Say something beside the result: on standard error."""
+    """Print a message on standard error, separate from the result."""
     from core.transcript.markdown import visible  # noqa: PLC0415 - pydantic, not needed for --help
 
     sys.stderr.write(f"{visible(text)}\n")
     sys.stderr.flush()
 
 
-#: Errors of whoever reads our output, not of this program.
-_OF_OUTPUT = frozenset({errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EBADF})
+#: Error numbers of a failed write to standard output, such as a full disk.
+_OUTPUT_ERRORS = frozenset({errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EBADF})
 
 
 def prepare_streams() -> None:
-    """Stand in for closed streams, write "?" for signs an encoding lacks, refuse odd input."""
+    """Replace closed standard streams, and set how encoding errors are handled.
+
+    Output writes "?" for characters that its encoding lacks; input raises `UnicodeDecodeError`.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
             setattr(sys, name, pathlib.Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - to the end
         elif isinstance(stream, TextIOWrapper):
-            # Python's own choice for the POSIX locale keeps other bytes as halves of characters.
+            # Python's default in the POSIX locale would decode invalid bytes as lone surrogates.
             stream.reconfigure(errors="strict" if name == "stdin" else "replace")
 
 
-def is_of_output(error: OSError) -> bool:
-    return error.filename is None and error.errno in _OF_OUTPUT
+def is_output_error(error: OSError) -> bool:
+    return error.filename is None and error.errno in _OUTPUT_ERRORS
 
 
-def end_output(error: OSError) -> None:
-    typer.echo(f"Error: standard output cannot be written: {reason_of(error)}.", err=True)
+def report_output_error(error: OSError) -> None:
+    typer.echo(f"Error: standard output cannot be written: {error_reason(error)}.", err=True)
     with pathlib.Path(os.devnull).open("w", encoding="utf-8") as nowhere:
-        os.dup2(nowhere.fileno(), 1)  # what is still in the buffer goes there
+        os.dup2(nowhere.fileno(), 1)  # discards what is still in the buffer

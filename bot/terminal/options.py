@@ -1,18 +1,19 @@
-"""What is typed after commands: option types they share, the fields of `debate` and `demo`.
+"""Options of commands: shared option types, and the fields of `debate` and `demo`.
 
-Imports nothing heavy, so that help is there at once.
+Imports nothing heavy, so that `--help` is fast.
 """
 
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import typer
 
 C = TypeVar("C")
-_FORMATS = ("critique", "council", "panel", "review")
+#: Not imported from the formats' modules, which load slowly.
+Format = Literal["critique", "council", "panel", "review"]
 Config = Annotated[
     Path | None, typer.Option("--config", "-c", help="A YAML or JSON file with settings.")
 ]
@@ -20,7 +21,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def _file_or_output(path: Path | None) -> Path | None:
-    """The file that was named; `-` is standard output."""
+    """None for `-`, which means standard output."""
     return None if path == Path("-") else path
 
 
@@ -66,7 +67,7 @@ def built_in_playbooks() -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class DebateCommand:
-    """What was typed after `moot debate`, or `moot review`."""
+    """The arguments of `moot debate`, or of `moot review`."""
 
     question: Annotated[
         list[str] | None,
@@ -118,7 +119,7 @@ class DebateCommand:
             "--format",
             "-f",
             help="critique, council, panel, review, or a plugin's.",
-            autocompletion=lambda: list(_FORMATS),
+            autocompletion=lambda: list(get_args(Format)),
         ),
     ] = None
     playbook: Annotated[
@@ -159,7 +160,7 @@ class DebateCommand:
 
 @dataclass(frozen=True, kw_only=True)
 class DemoOptions:
-    """What was typed after `moot demo`."""
+    """The arguments of `moot demo`."""
 
     question: Annotated[
         str, typer.Option(help="What to debate. Default: written examples are played.")
@@ -176,10 +177,10 @@ class DemoOptions:
     rounds: Annotated[int | None, typer.Option(min=1, max=15, help="Rounds of the debate.")] = None
     agents: Annotated[str, typer.Option(help="Roles, with commas between.")] = ""
     form: Annotated[
-        Literal["critique", "council", "panel", "review"] | None,
+        Format | None,
         typer.Option("--format", help="How the agents debate. Default: critique."),
     ] = None
-    #: None: in a temporary folder that goes when the demo ends.
+    #: None: a temporary folder, deleted when the demo ends.
     data: Annotated[Path | None, typer.Option(help="Keep everything in this folder.")] = None
 
     @property
@@ -188,19 +189,25 @@ class DemoOptions:
 
     @property
     def plays_examples(self) -> bool:
-        """Whether the written examples are played, from when the page is opened."""
+        """Whether the written examples are played, which start when the page is opened."""
         return not (self.question or self.rounds or self.agents or self.form)
 
 
-def names_in(typed: str) -> Sequence[str]:
-    return [name for name in typed.split(",") if name.strip()]
+def names_in(text: str) -> Sequence[str]:
+    return [name for name in text.split(",") if name.strip()]
 
 
-def takes(values: Callable[..., C], run: Callable[[C], object], doc: str | None) -> Any:
-    """A command whose options are the fields of a class, which are annotated as parameters are."""
+def command_for(values: Callable[..., C], action: Callable[[C], object], doc: str | None) -> Any:
+    """Make a command for Typer whose options are the annotated fields of a class.
 
-    def command(**typed: Any) -> None:
-        run(values(**typed))
+    Args:
+        values: The class; its fields are annotated as parameters of a Typer command are.
+        action: Called with an instance of the class.
+        doc: The help text of the command.
+    """
+
+    def command(**options: Any) -> None:
+        action(values(**options))
 
     command.__signature__ = inspect.signature(values)
     command.__annotations__ = values.__annotations__

@@ -1,4 +1,4 @@
-"""What one can do with records: list, show, ask, explain, export, score."""
+"""Commands on recorded debates: list, show, ask, explain, export, score."""
 
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -21,11 +21,11 @@ from bot.settings import BotSettings, LogLevel
 from bot.terminal.files import (
     check_writable,
     form_for,
-    put_json,
-    put_out,
     tell,
     tell_notices,
     write_file,
+    write_json,
+    write_output,
 )
 from bot.terminal.summary import metrics as metrics_of
 from core.clock import SystemClock
@@ -49,7 +49,7 @@ from core.transcript.words import as_markdown, seconds_taken
 from core.use_cases.fact_log import FactLog
 from core.use_cases.recall import SURE_FROM, RecallDecisions, recalled_decision
 
-#: More than any database holds.
+#: A limit above the number of debates in any database.
 ALL = 2**31
 _PROVIDERS_FAILED = 3
 _SCORES = {
@@ -60,64 +60,65 @@ _SCORES = {
 
 
 def quiet_settings() -> BotSettings:
-    """The environment's settings; from here on only errors are logged."""
+    """Read the environment's settings, and log only errors from now on."""
     return start_up(LogLevel.ERROR)
 
 
-def tell_left_out(debate_id: str, error: StoreError) -> None:
+def report_unreadable(debate_id: str, error: StoreError) -> None:
     tell(f"Debate {debate_id} is left out: {error}")
 
 
 def facts_in(store: DebateStore) -> FactLog:
-    """No debate runs here, so there is nothing to wake."""
+    """A fact log for a process that runs no debates, so `wake` does nothing."""
     return FactLog(store=store, clock=SystemClock(), wake=lambda _debate_id: None)
 
 
 @asynccontextmanager
 async def records() -> AsyncGenerator[tuple[DebateStore, str]]:
-    """The debates, to be read only, and in words where they are."""
-    location = quiet_settings().moot_database
-    async with open_records(location) as store:
-        yield store, database_place(location)
+    """Open the debates for reading; also return a description of the database's location."""
+    database = quiet_settings().moot_database
+    async with open_records(database) as store:
+        yield store, database_place(database)
 
 
-async def log_in(store: DebateStore, debate_id: str, where: str) -> Sequence[RecordedEvent]:
+async def events_of(store: DebateStore, debate_id: str, location: str) -> Sequence[RecordedEvent]:
+    """The events of a debate; `location` names the database in the error message."""
     try:
         return await store.events(debate_id)
     except DebateUnknown:
         raise DebateUnknown(
-            f"There is no debate {debate_id} in {where}. `moot list` shows which there are."
+            f"There is no debate {debate_id} in {location}. `moot list` lists all debates."
         ) from None
 
 
 async def read_log(debate_id: str) -> Sequence[RecordedEvent]:
-    async with records() as (store, where):
-        return await log_in(store, debate_id, where)
+    async with records() as (store, location):
+        return await events_of(store, debate_id, location)
 
 
 async def list_records(limit: int, *, running_only: bool, as_json: bool = False) -> None:
-    async with records() as (store, where):
+    async with records() as (store, location):
         entries = await store.find(DebateFilter(limit=limit, open_only=running_only))
-        listed = [await listed_debate(store, entry) for entry in entries]
+        rows = [await debate_row(store, entry) for entry in entries]
     if as_json:
-        put_json([values for values, _ in listed])
+        write_json([values for values, _ in rows])
     elif not entries:
-        tell(f"{'No debate is running' if running_only else 'There are no debates'} in {where}.")
+        tell(f"{'No debate is running' if running_only else 'There are no debates'} in {location}.")
     elif sys.stdout.isatty():
-        from rich.console import Console  # noqa: PLC0415 - only where somebody looks
+        from rich.console import Console  # noqa: PLC0415 - slow, needed for terminals only
         from rich.table import Table  # noqa: PLC0415 - see above
         from rich.text import Text  # noqa: PLC0415 - see above
 
         grid = Table("Id", "Status", "Started", "Verdict", "Team", "Question", box=None)
-        for _, row in listed:
-            grid.add_row(*map(Text, row))
+        for _, cells in rows:
+            grid.add_row(*map(Text, cells))
         Console().print(grid)
     else:
-        put_out("".join(f"{chr(9).join(row)}\n" for _, row in listed), None)
+        write_output("".join(f"{chr(9).join(cells)}\n" for _, cells in rows), None)
 
 
 async def ids_and_questions() -> Sequence[tuple[str, str]]:
-    """For the shell to complete; none where the database cannot be read."""
+    """Debates for shell completion; empty if the database cannot be read."""
     with suppress(MootError):
         async with records() as (store, _):
             return [(entry.debate_id, entry.question) for entry in await store.find(DebateFilter())]
@@ -128,8 +129,8 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
     if not question.strip():
         raise BadInput("The question is blank.")
     embedder = build_embedder(quiet_settings())
-    async with records() as (store, where):
-        register = RecallDecisions(store=store, on_unreadable=tell_left_out, embedder=embedder)
+    async with records() as (store, location):
+        register = RecallDecisions(store=store, on_unreadable=report_unreadable, embedder=embedder)
         decisions = await register.anywhere(question)
     if embedder:
         await embedder.close()
@@ -145,10 +146,10 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
             }
             for decision in decisions
         ]
-        put_json(values)
+        write_json(values)
         return
     if not decisions:
-        tell(f"No decision on this is known in {where}.")
+        tell(f"No decision on this is known in {location}.")
         tell(f"To have it debated: moot debate {quote(' '.join(visible(question).split()))}")
         return
     is_sure = decisions[0].likeness >= SURE_FROM
@@ -159,35 +160,35 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
         f"{when(debate.ended_at or debate.now)}; all of it: moot show {debate.id})"
         for debate in (decision.debate for decision in decisions)
     ]
-    put_out(visible("\n\n".join(parts)) + "\n", None)
+    write_output(visible("\n\n".join(parts)) + "\n", None)
 
 
-async def listed_debate(
+async def debate_row(
     store: DebateStore, entry: DebateEntry
 ) -> tuple[Mapping[str, str | None], Sequence[str]]:
-    """A debate in the list, with what it led to: for programs, and as the cells of a row."""
+    """A debate in the list, with its result: as values for JSON, and as the cells of a row."""
     state = status = entry.status
-    decided = standing = ""
-    # One that cannot be read, or is gone, hides no other.
+    result = standing = ""
+    # A debate that cannot be read, or was deleted meanwhile, is still listed.
     with suppress(LogBroken, DebateUnknown):
         debate = fold(await store.events(entry.debate_id))
         with reading(debate.id):
             best = headline_option(debate) or (title_of(debate) if debate.verdict else "")
             words = state_words(debate), state_of(debate).value, best, standing_words(debate)
-        state, status, decided, standing = words
+        state, status, result, standing = words
     values = {
         "id": entry.debate_id,
         "status": status,
         "started_at": entry.started_at.isoformat(),
         "ended_at": entry.ended_at.isoformat() if entry.ended_at else None,
-        "decided": decided,
+        "decided": result,
         "standing": standing,
         "question": entry.question,
         "asked_by": entry.asked_by,
         "workspace": entry.workspace,
         "channel": entry.channel,
     }
-    cells = (entry.debate_id, state, when(entry.started_at), decided, standing, entry.question)
+    cells = (entry.debate_id, state, when(entry.started_at), result, standing, entry.question)
     return values, [" ".join(visible(cell).split()) for cell in cells]
 
 
@@ -214,27 +215,30 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
         parts += [f"# Who stands where\n\n{minds}", as_markdown(moves_section(debate), 1)]
     if metrics:
         expected = setup.forecast
-        if expected is None:  # nobody estimated when it began
+        if expected is None:  # the debate started without an estimate
             environment = quiet_settings()
             loaded = await load_settings(environment, plugins=find_plugins(environment))
             expected = estimating(loaded.settings)(setup).forecast
         parts.append(metrics_of(log, expected))
-    put_out(visible("\n\n".join(filter(None, parts))) + "\n", None)
+    write_output(visible("\n\n".join(filter(None, parts))) + "\n", None)
 
 
 async def explain_record(debate_id: str, turn: str) -> None:
     log = await read_log(debate_id)
-    put_out(turn_explanation(log, turn) if turn else explanation(log), None)
+    write_output(turn_explanation(log, turn) if turn else explanation(log), None)
 
 
 async def export_record(debate_id: str, form: str | None, output: Path | None) -> None:
     form = form_for(output, form, ("md", "json"))
     check_writable(output)
-    put_out(in_form(await read_log(debate_id), form), output)
+    write_output(export_text(await read_log(debate_id), form), output)
 
 
-def in_form(log: Sequence[RecordedEvent], form: str) -> str:
-    """A debate as json (the whole record), adr, md (report), or of a review a list for GitHub."""
+def export_text(log: Sequence[RecordedEvent], form: str) -> str:
+    """A debate as text.
+
+    `form` is json (the whole record), adr, github (the task list of a review) or md (the report).
+    """
     if form == "json":
         return record_json(log)
     debate = fold(log)
@@ -250,8 +254,8 @@ async def export_records(person: str, channel: str, form: str, folder: Path) -> 
             if person and entry.asked_by != person:
                 continue
             try:
-                text = in_form(await store.events(entry.debate_id), form)
-            except (LogBroken, BadInput) as error:  # the others are written all the same
+                text = export_text(await store.events(entry.debate_id), form)
+            except (LogBroken, BadInput) as error:  # the other debates are still written
                 tell(f"Left out {entry.debate_id}: {error}")
                 continue
             write_file(folder / f"{entry.debate_id}.{ending}", text)
@@ -268,7 +272,10 @@ async def score(
     config: Path | None,
     output: Path | None,
 ) -> int:
-    """Score a debate, or compare it with the single answer beside it; 3: nobody could be asked."""
+    """Score a debate, or compare it with its single answer.
+
+    Returns the exit code: 0, or 3 if no model could be asked.
+    """
     form = form_for(output, form, tuple(_SCORES))
     check_writable(output)
     if against_single and form == "csv":
@@ -281,7 +288,7 @@ async def score(
         evaluation.compared_texts(debate)
     elif debate.verdict is None:
         raise BadInput(f"Debate {debate.id} has no decision that could be scored.")
-    # A roster found as for a debate: agents of the settings, else built-in roles.
+    # Evaluators are chosen like agents: those of the settings, else built-in roles.
     request = DebateRequest(
         question=debate.setup.question,
         asked_by=debate.setup.asked_by,
@@ -301,15 +308,15 @@ async def score(
             f"cost comes beside the debate's: {money(debate.usage.cost)}."
         )
         if against_single:
-            compared = await evaluation.compare(calls, debate, roster.agents)
+            comparison = await evaluation.compare(calls, debate, roster.agents)
             as_json = form == "json"
             render = evaluation.comparison_json if as_json else evaluation.comparison_markdown
-            put_out(render(compared), output)
-            return 0 if compared.counting else _PROVIDERS_FAILED
+            write_output(render(comparison), output)
+            return 0 if comparison.counting else _PROVIDERS_FAILED
         scores = await evaluation.evaluate(calls, debate, roster.agents)
     finally:
         await calls.close()
-    put_out(_SCORES[form](scores), output)
-    for failed in scores.failed:
-        tell(f"Warning: {failed.name} could not score the debate: {failed.reason}")
+    write_output(_SCORES[form](scores), output)
+    for failure in scores.failed:
+        tell(f"Warning: {failure.name} could not score the debate: {failure.reason}")
     return 0 if scores.marks else _PROVIDERS_FAILED

@@ -1,4 +1,4 @@
-"""Progress on standard error: an event sink that says what happens, by line or on a live line."""
+"""Progress on standard error: an event sink that prints lines and keeps a live status line."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -58,14 +58,14 @@ from core.transcript.vote import (
 )
 from core.transcript.words import act_words, confidence, line_words, name_of, turn_words, work_words
 
-#: Names on the live line; more would not fit.
+#: Agents named on the live line.
 _MOST_NAMES = 3
-#: What is told by its result: it asks no model, or runs beside the rounds.
+#: Acts whose start is not announced: they ask no model, or run beside the rounds.
 _SILENT = frozenset({Act.TALLY, Act.GATE, Act.SHADOW_CHOICE, Act.SUMMARY})
 
 
 class LineScreen:
-    """Where progress is shown; this one, for logs and pipes, has lines only."""
+    """Shows progress as lines only, for logs and pipes."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -75,17 +75,17 @@ class LineScreen:
         self._stream.flush()
 
     def show(self, status: str) -> None:
-        """Replace the live line, where there is one; empty: take it away until there is another."""
+        """Replace the live line; an empty status hides it. Does nothing without a live line."""
 
     def close(self) -> None:
-        """Safe to call twice."""
+        """Hide the live line. Safe to call twice."""
 
 
 class LiveScreen(LineScreen):
-    """For people at a terminal: lines, and a live one below them."""
+    """Shows progress at a terminal: lines, and a live status line below them."""
 
     def __init__(self, stream: TextIO) -> None:
-        from rich.console import Console  # noqa: PLC0415 - not needed where nobody looks
+        from rich.console import Console  # noqa: PLC0415 - slow, needed for terminals only
 
         self._console = Console(file=stream, highlight=False)
         self._status = self._console.status("")
@@ -108,8 +108,8 @@ class LiveScreen(LineScreen):
 
 
 def screen_for(stream: TextIO | None = None) -> LineScreen:
-    out = stream or sys.stderr
-    return LiveScreen(out) if out.isatty() else LineScreen(out)
+    target = stream or sys.stderr
+    return LiveScreen(target) if target.isatty() else LineScreen(target)
 
 
 class ProgressSink:
@@ -117,26 +117,26 @@ class ProgressSink:
         self._screen = screen
         self._verbose = verbose
         self._phases: set[tuple[int, Act]] = set()
-        self._begun: dict[str, Turn] = {}
+        self._turns: dict[str, Turn] = {}
 
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
-        for line in news(debate, recorded.event, verbose=self._verbose):
+        for line in event_lines(debate, recorded.event, verbose=self._verbose):
             self._screen.say(line)
-        self._begun = {key: turn for key, turn in self._begun.items() if not debate.is_done(turn)}
-        self._screen.show(status_line(debate, list(self._begun.values())))
+        self._turns = {key: turn for key, turn in self._turns.items() if not debate.is_done(turn)}
+        self._screen.show(status_line(debate, list(self._turns.values())))
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
         for turn in turns:
-            if turn.key in self._begun:
+            if turn.key in self._turns:
                 continue
             phase = (turn.round, turn.act)
             if phase not in self._phases and turn.act not in _SILENT:
                 self._screen.say(phase_line(debate, turn))
             self._phases.add(phase)
-            self._begun[turn.key] = turn
+            self._turns[turn.key] = turn
             if self._verbose:
                 self._screen.say(f"  {turn_words(debate, turn)}: begins")
-        self._screen.show(status_line(debate, list(self._begun.values())))
+        self._screen.show(status_line(debate, list(self._turns.values())))
 
 
 def phase_line(debate: Debate, turn: Turn) -> str:
@@ -149,7 +149,7 @@ def phase_line(debate: Debate, turn: Turn) -> str:
     form = format_of(debate)
     opens = turn.round == 1 and turn.act is form.phases[0] and form.compares_drafts
     if opens and debate.setup.when is not When.ALWAYS:
-        # Whether there is any round is weighed after these.
+        # The gate decides after these answers whether there is a round.
         return f"First answers, in isolation: {act_words(turn).lower()}{turns}"
     return f"Round {turn.round} of {debate.setup.rounds}: {act_words(turn).lower()}{turns}"
 
@@ -159,41 +159,41 @@ def status_line(debate: Debate, working: Sequence[Turn]) -> str:
     if not working:
         return f"debate {debate.id} · {cost}"
     turn = working[0]
-    planned = _planned_turns(debate, turn)
-    count = sum(debate.is_done(turn) for turn in planned)
-    phase = work_words(debate, turn).lower() + (f" {count}/{len(planned)}" if planned else "")
+    turns = _planned_turns(debate, turn)
+    count = sum(debate.is_done(turn) for turn in turns)
+    phase = work_words(debate, turn).lower() + (f" {count}/{len(turns)}" if turns else "")
     names = list(dict.fromkeys(name_of(debate, turn.agent) for turn in working))
-    more = f" +{len(names) - _MOST_NAMES}" if len(names) > _MOST_NAMES else ""
-    where = f"round {turn.round}/{debate.setup.rounds}" if turn.round else turn.when
-    return f"{where} · {phase} · {', '.join(names[:_MOST_NAMES])}{more} · {cost}"
+    excess = f" +{len(names) - _MOST_NAMES}" if len(names) > _MOST_NAMES else ""
+    position = f"round {turn.round}/{debate.setup.rounds}" if turn.round else turn.when
+    return f"{position} · {phase} · {', '.join(names[:_MOST_NAMES])}{excess} · {cost}"
 
 
-def news(debate: Debate, event: Event, *, verbose: bool = False) -> Iterator[str]:
+def event_lines(debate: Debate, event: Event, *, verbose: bool = False) -> Iterator[str]:
     lines = _LINES.get(type(event), lambda _debate, _event: ())(debate, event)
     yield from (lines,) if isinstance(lines, str) else lines
     if verbose and isinstance(event, ContributionMade):
         texts = (line.strip() for line in event.contribution.text.splitlines())
         yield f"    {next(filter(None, texts), '')}"
     value = event.setup if isinstance(event, DebateStarted) else getattr(event, "value", None)
-    room = "" if isinstance(event, DebateStarted | AgentsCast) else "    "
+    indent = "" if isinstance(event, DebateStarted | AgentsCast) else "    "
     for warning in getattr(value, "warnings", ()) if lines else ():
-        yield f"{room}Warning: {warning}"
+        yield f"{indent}Warning: {warning}"
 
 
 def _start_lines(debate: Debate, event: DebateStarted) -> Iterator[str]:
     setup = event.setup
     names = ", ".join(agent.name for agent in setup.agents)
-    who = "agents to be chosen for the question" if setup.casting else names
+    agents = "agents to be chosen for the question" if setup.casting else names
     kind = f"{visible(setup.playbook.title)} ({setup.format})" if setup.playbook else setup.format
     rounds = "no round" if setup.when is When.NEVER else rounds_words(debate)
     if setup.when is When.SPLIT and setup.format != review.NAME:
         rounds += " where first answers differ"
-    yield f"Debate {debate.id}: {kind}, {rounds}, {who}"
+    yield f"Debate {debate.id}: {kind}, {rounds}, {agents}"
     if not setup.casting:
         yield from _cast_lines(setup.agents, setup.reasons)
 
 
-def _speech(debate: Debate, event: ContributionMade) -> str:
+def _contribution(debate: Debate, event: ContributionMade) -> str:
     contribution, call = event.contribution, event.contribution.call
     origin = duration(call.latency_ms / 1000) if call else "carried over"
     minds = holds_words(debate, contribution) if call else ""
@@ -229,7 +229,7 @@ def _guidance(debate: Debate, event: FacilitatorDecided) -> str:
 
 
 def _vote(debate: Debate, event: VoteTallied) -> Iterator[str]:
-    if event.tally.voters:  # else each abstention was told, and the decision's text says so
+    if event.tally.voters:  # without voters the abstentions are shown already
         yield f"Vote: {vote_words(debate)}"
     yield from (f"  Changed their mind: {move}" for move in map(line_words, move_lines(debate)))
 
@@ -241,63 +241,65 @@ def _verdict(debate: Debate, event: VerdictReached) -> Iterator[str]:
         yield f"  {text}"
 
 
-#: Event → what it is worth saying: a line, or several.
+#: Event class → its progress line, or lines.
 _LINES: Mapping[type, Callable[[Debate, Any], str | Iterable[str]]] = {
     DebateStarted: _start_lines,
-    AgentsCast: lambda _, it: _cast_lines(it.cast.agents, it.cast.reasons),
-    ContributionMade: _speech,
-    SourceRead: lambda _, it: (
-        [f"  {it.source.id}: {source_words(it.source)}"]
-        if it.source.text or it.source.fault
+    AgentsCast: lambda _, event: _cast_lines(event.cast.agents, event.cast.reasons),
+    ContributionMade: _contribution,
+    SourceRead: lambda _, event: (
+        [f"  {event.source.id}: {source_words(event.source)}"]
+        if event.source.text or event.source.fault
         else []
     ),
-    TurnFailed: lambda debate, it: (
-        f"  {turn_words(debate, it.failure.turn)}: failed: {it.failure.reason}"
+    TurnFailed: lambda debate, event: (
+        f"  {turn_words(debate, event.failure.turn)}: failed: {event.failure.reason}"
     ),
     BallotCast: _ballot,
-    BallotAbstained: lambda debate, it: (
-        f"  {turn_words(debate, it.abstention.turn)}: "
-        f"{'abstained' if it.abstention.declared else 'no ballot'}: {it.abstention.reason}"
+    BallotAbstained: lambda debate, event: (
+        f"  {turn_words(debate, event.abstention.turn)}: "
+        f"{'abstained' if event.abstention.declared else 'no ballot'}: {event.abstention.reason}"
     ),
-    QuestionsAsked: lambda debate, it: (
-        f"  {turn_words(debate, it.questions.turn)}: {len(it.questions.questions)}"
+    QuestionsAsked: lambda debate, event: (
+        f"  {turn_words(debate, event.questions.turn)}: {len(event.questions.questions)}"
     ),
-    ClarificationsOpened: lambda debate, it: (
-        f"Put to the author: {quantity(len(it.clarifications.items), 'finding')}"
+    ClarificationsOpened: lambda debate, event: (
+        f"Put to the author: {quantity(len(event.clarifications.items), 'finding')}"
         if debate.findings
-        else f"Questions to people: {len(it.clarifications.items) or 'none'}"
+        else f"Questions to people: {len(event.clarifications.items) or 'none'}"
     ),
     OptionsMerged: _options,
     FindingsMerged: _findings,
     OptionEdited: lambda debate, _: map(line_words, edit_lines(debate)[-1:]),
-    GatePassed: lambda debate, it: gate_words(debate, it.gate),
-    DebateWanted: lambda _, it: f"{it.by.display_name} wants the debate all the same.",
+    GatePassed: lambda debate, event: gate_words(debate, event.gate),
+    DebateWanted: lambda _, event: f"{event.by.display_name} wants the debate all the same.",
     FacilitatorDecided: _guidance,
-    SummaryMade: lambda debate, it: (
-        f"  {turn_words(debate, it.summary.turn)}: {number(it.summary.before_chars)} → "
-        f"{quantity(it.summary.after_chars, 'character')}"
+    SummaryMade: lambda debate, event: (
+        f"  {turn_words(debate, event.summary.turn)}: {number(event.summary.before_chars)} → "
+        f"{quantity(event.summary.after_chars, 'character')}"
     ),
     VoteTallied: _vote,
     CrossChecked: lambda debate, _: line.text if (line := cross_check_line(debate, None)) else "",
-    Audited: lambda _, it: (
-        f"  Audit of the verdict by {it.audit.auditor}: "
-        f"{it.audit.failure or quantity(len(it.audit.faults), 'fault') + ' to mend'}"
+    Audited: lambda _, event: (
+        f"  Audit of the verdict by {event.audit.auditor}: "
+        f"{event.audit.failure or quantity(len(event.audit.faults), 'fault') + ' to mend'}"
     ),
     StopRequested: lambda _debate, _event: (
         "Stopping: the judge decides on what is there. Ctrl-C again leaves the debate; "
         "--resume then holds it to its normal end."
     ),
-    ModelWentAway: lambda debate, it: (
-        f"  {name_of(debate, it.agent)} waits for its model: {it.reason}"
+    ModelWentAway: lambda debate, event: (
+        f"  {name_of(debate, event.agent)} waits for its model: {event.reason}"
     ),
-    ModelCameBack: lambda debate, it: f"  {name_of(debate, it.agent)}: its model answers again",
+    ModelCameBack: lambda debate, event: (
+        f"  {name_of(debate, event.agent)}: its model answers again"
+    ),
     OutageBegan: lambda _debate, _event: (
         "Waiting: nothing can go on until a model answers. It goes on by itself then."
     ),
     OutageEnded: lambda _debate, _event: "The debate goes on.",
-    TimeRanOut: lambda _, it: (
-        f"{SENTENCES[EndingReason.NO_MODEL_ANSWERS if it.of_outage else EndingReason.OUT_OF_TIME]} "
-        "What is there goes to the vote and the judge."
+    TimeRanOut: lambda _, event: (
+        SENTENCES[EndingReason.NO_MODEL_ANSWERS if event.of_outage else EndingReason.OUT_OF_TIME]
+        + " What is there goes to the vote and the judge."
     ),
     VerdictReached: _verdict,
 }
@@ -311,7 +313,7 @@ def _cast_lines(agents: Sequence[Agent], reasons: Mapping[str, str]) -> Iterator
 
 
 def _planned_turns(debate: Debate, turn: Turn) -> Sequence[Turn]:
-    """The turns of the phase a turn belongs to, as far as can be foreseen."""
+    """The planned turns in the phase of a turn; empty if they cannot be predicted."""
     form = format_of(debate)
     if turn.act not in form.phases or not turn.round:
         return ()

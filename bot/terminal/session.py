@@ -1,4 +1,4 @@
-"""One debate and the person who watches it: questions to answer, and Ctrl-C."""
+"""A debate at the terminal: runs it, asks the person its questions, and handles Ctrl-C."""
 
 import asyncio
 import secrets
@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from bot.terminal.screen import LineScreen
-from bot.terminal.sources import handed_in
+from bot.terminal.sources import revision_references
 from core.debate.contributions import Clarification
 from core.debate.people import Person
 from core.debate.state import Debate, Status
@@ -28,10 +28,10 @@ from core.use_cases.messages import AddNote, AnswerQuestions, PersonsReply
 from core.use_cases.reply_parsing import GivenAnswer
 from core.use_cases.steer import SteerDebate, only_steward
 
-#: Seconds between looks at a debate that waits for a time or for a model, not for us.
-_LOOK_AGAIN = 1.0
-#: Seconds for which models that never answered in this debate are waited for: their address may
-#: be wrong. Others are waited for as long as a turn may take.
+#: Seconds between checks of a debate that waits for a time or for a model.
+_POLL_INTERVAL = 1.0
+#: Seconds to wait for models that have never answered in this debate, as their address may be
+#: wrong. For other models the time limit of a turn applies.
 _FIRST_CONTACT = 10.0
 
 
@@ -59,23 +59,23 @@ class DebateSession:
         )
         self._stopped = asyncio.Event()
         self._stopping: asyncio.Task[None] | None = None
-        #: Why the debate is left: no model can be reached.
-        self._nobody_answers = ""
+        #: The error message if no model can be reached.
+        self._outage = ""
 
     async def hold(self) -> Debate:
-        """Advance the debate to its end; Ctrl-C stops it, a second one or SIGTERM leaves it.
+        """Run the debate to its end. Ctrl-C stops it; a second Ctrl-C or SIGTERM interrupts it.
 
-        A debate that is left can be taken up again and goes on to its normal end.
+        An interrupted debate can be resumed and then runs to its normal end.
 
         Raises:
-            ModelsAway: No model can be reached; it was left.
-            MootError: It was interrupted; it was left.
+            ModelsAway: The debate was interrupted because no model can be reached.
+            MootError: The person interrupted it.
         """
-        work = asyncio.create_task(self._until_ended())
-        watch = asyncio.create_task(self._leave_where_nobody_answers(work))
+        work = asyncio.create_task(self._run())
+        watch = asyncio.create_task(self._interrupt_outage(work))
 
         def interrupt() -> None:
-            """Wind the debate up at the first Ctrl-C; drop everything at the second."""
+            """Stop the debate at the first Ctrl-C; cancel the work at the second."""
             if self._stopping is None:
                 self._stopping = asyncio.create_task(self._stop())
             else:
@@ -85,32 +85,32 @@ class DebateSession:
             try:
                 return await work
             except asyncio.CancelledError:
-                await self._take_stop_back()
-                if self._nobody_answers:
-                    raise ModelsAway(self._nobody_answers) from None
+                await self._withdraw_stop()
+                if self._outage:
+                    raise ModelsAway(self._outage) from None
                 raise MootError("Interrupted.") from None
             finally:
                 watch.cancel()
 
-    async def _take_stop_back(self) -> None:
-        """Have the debate that is left held as it was meant, by whoever takes it up."""
+    async def _withdraw_stop(self) -> None:
+        """Withdraw the stop, so that a resumed debate runs to its normal end."""
         if self._stopping:
             await self._stopping
             with suppress(BadInput):  # it has ended meanwhile
                 debate = await self._facts.debate(self._debate_id)
                 await self._steer.withdraw_stop(debate, self._person)
 
-    async def _leave_where_nobody_answers(self, work: asyncio.Task[Debate]) -> None:
-        """Leave the debate when it has waited for models for longer than anybody watches."""
+    async def _interrupt_outage(self, work: asyncio.Task[Debate]) -> None:
+        """Cancel the work when an outage of all models has lasted too long."""
         while True:
-            await self._clock.sleep(_LOOK_AGAIN)
+            await self._clock.sleep(_POLL_INTERVAL)
             debate = await self._facts.debate(self._debate_id)
             if debate.outage_at is None:
                 continue
-            waited = (self._clock.now() - debate.outage_at).total_seconds()
-            turn = debate.setup.limits.turn_seconds
-            if waited >= (turn if debate.calls else min(turn, _FIRST_CONTACT)):
-                self._nobody_answers = f"No model can be reached. {debate.outage}"
+            seconds = (self._clock.now() - debate.outage_at).total_seconds()
+            limit = debate.setup.limits.turn_seconds
+            if seconds >= (limit if debate.calls else min(limit, _FIRST_CONTACT)):
+                self._outage = f"No model can be reached. {debate.outage}"
                 work.cancel()
                 return
 
@@ -119,38 +119,38 @@ class DebateSession:
             await self._steer.stop(await self._facts.debate(self._debate_id), self._person)
         self._stopped.set()
 
-    async def _until_ended(self) -> Debate:
-        """Run the debate; what it waits for from this person is done until it is of no use."""
+    async def _run(self) -> Debate:
+        """Run the debate; whenever it waits, let the person act until the waiting is over."""
         while (debate := await self._engine.run(self._debate_id)).status is Status.RUNNING:
             due, seconds = schedule.due(debate), None
-            # What becomes of the questions that nobody answers.
-            otherwise = "the findings stand" if debate.findings else "the assumptions hold"
+            default = "the findings stand" if debate.findings else "the assumptions hold"
             if due:
-                self._screen.say(f"Answer until {when(due)}; then {otherwise}.")
+                self._screen.say(f"Answer until {when(due)}; then {default}.")
                 seconds = max(0.0, (due - self._clock.now()).total_seconds())
-            work = asyncio.create_task(self._take_up(debate))
-            stopped = asyncio.create_task(self._stopped.wait())
+            work = asyncio.create_task(self._serve_wait(debate))
+            stop = asyncio.create_task(self._stopped.wait())
             first = asyncio.FIRST_COMPLETED
             try:
-                done, _ = await asyncio.wait({work, stopped}, timeout=seconds, return_when=first)
-                if work in done:
+                finished, _ = await asyncio.wait({work, stop}, timeout=seconds, return_when=first)
+                if work in finished:
                     work.result()
-                elif not done:
-                    self._screen.say(f"The time to answer is over; {otherwise}.")
+                elif not finished:
+                    self._screen.say(f"The time to answer is over; {default}.")
             finally:
                 work.cancel()
-                stopped.cancel()
+                stop.cancel()
         return debate
 
-    async def _take_up(self, debate: Debate) -> None:
-        waiting = debate.open_clarifications
+    async def _serve_wait(self, debate: Debate) -> None:
+        """Do what the debate waits for: resume a pause, ask open questions, or wait."""
+        clarifications = debate.open_clarifications
         if debate.paused_by:
             await self._steer.resume(debate, self._person)
-        elif not waiting:
-            await self._clock.sleep(_LOOK_AGAIN)
-        if waiting and debate.findings and not self._was_asked_for_changes:
+        elif not clarifications:
+            await self._clock.sleep(_POLL_INTERVAL)
+        if clarifications and debate.findings and not self._was_asked_for_changes:
             await self._take_changes(debate)
-        for clarification in waiting:
+        for clarification in clarifications:
             text = await self._asking.ask(debate, clarification)
             reply = PersonsReply(debate_id=debate.id, by=self._person, origin=_new_origin())
             await self._answer.form(reply, [GivenAnswer(clarification.number, text)])
@@ -158,14 +158,14 @@ class DebateSession:
     async def _take_changes(self, debate: Debate) -> None:
         """Ask whether the subject was changed, before the last answer closes the questions."""
         self._was_asked_for_changes = True
-        while named := await self._asking.for_changes():
+        while name := await self._asking.for_changes():
             try:
                 await self._note.add(
                     debate.id,
                     note_id=_new_origin(),
                     author=self._person,
-                    text=handing_in_words([named]),
-                    references=handed_in(named, self._person),
+                    text=handing_in_words([name]),
+                    references=revision_references(name, self._person),
                 )
             except BadInput as refusal:
                 self._screen.say(str(refusal))
@@ -182,7 +182,9 @@ def _on_signals(
     on_interrupt: Callable[[], object], on_end: Callable[[], object]
 ) -> Generator[None]:
     loop, signals = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
-    with suppress(NotImplementedError, RuntimeError):  # no signals beside the main thread
+    with suppress(
+        NotImplementedError, RuntimeError
+    ):  # signals can be handled in the main thread only
         for number, act in zip(signals, (on_interrupt, on_end), strict=True):
             loop.add_signal_handler(number, act)
     try:
@@ -196,9 +198,9 @@ def _on_signals(
 class TerminalQuestions:
     """Asks the person at the terminal.
 
-    Lines are read beside the event loop: whoever waits for one can still be cancelled. The thread
-    is a daemon, so a program that ends does not wait for somebody to press Enter. There is one at a
-    time, whoever it was started for: two would take each other's lines.
+    Lines are read in a thread, so that waiting for a line can be cancelled. The thread is a
+    daemon, so the program can exit without a line. At most one thread reads at a time, as two
+    would take each other's lines.
     """
 
     def __init__(self, screen: LineScreen, stream: TextIO | None = None) -> None:
@@ -207,7 +209,7 @@ class TerminalQuestions:
         self._line: asyncio.Future[str] | None = None
 
     async def ask(self, debate: Debate, clarification: Clarification) -> str:
-        """Put one question; return the answer; empty (no text, end of input): its assumption."""
+        """Ask one question and return the answer. An empty answer accepts the assumption."""
         names = ", ".join(name_of(debate, agent) for agent in clarification.asked_by)
         question = link_citations(clarification.question, ())
         return await self._answer(
@@ -218,11 +220,11 @@ class TerminalQuestions:
         words = "Have you changed the text? Name the file, or changes for git."
         return await self._answer(words, "no")
 
-    async def _answer(self, question: str, otherwise: str) -> str:
-        """The next line. What was typed while nobody waited was for nobody, and is gone."""
+    async def _answer(self, question: str, default: str) -> str:
+        """Ask, and return the next line. Lines typed before the question are discarded."""
         self._screen.show("")
         self._screen.say(question)
-        self._screen.say(f"   Enter alone: {otherwise}")
+        self._screen.say(f"   Enter alone: {default}")
         if self._line is None or self._line.done():
             loop = asyncio.get_running_loop()
             line: asyncio.Future[str] = loop.create_future()

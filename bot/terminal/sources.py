@@ -1,4 +1,4 @@
-"""Sources that somebody names at the terminal: files, folders, pages, changes for git."""
+"""Sources named on the command line: files, folders, pages, changes for git."""
 
 import os
 import shutil
@@ -23,11 +23,11 @@ from core.redaction import redact
 from core.rules.sources import MOST_SOURCES, page_reference
 
 
-def references_to(named: Sequence[str], by: Person) -> tuple[SourceReference, ...]:
+def references_to(names: Sequence[str], person: Person) -> tuple[SourceReference, ...]:
     references = dict[str, SourceReference]()
-    for name in named:
+    for name in names:
         if name.startswith(("http://", "https://")):
-            references[name] = page_reference(name, by)
+            references[name] = page_reference(name, person)
             continue
         path = Path(name).expanduser()
         if not path.exists():
@@ -37,9 +37,9 @@ def references_to(named: Sequence[str], by: Person) -> tuple[SourceReference, ..
             raise BadInput(f"The folder {name} has no files to take as sources.")
         for file in files:
             title = str(file.relative_to(path)) if path.is_dir() else file.name
-            whole = str(file.resolve())
-            references[whole] = SourceReference(
-                kind=SourceKind.FILE, title=title, address=str(file), fetch=whole, by=by
+            full_path = str(file.resolve())
+            references[full_path] = SourceReference(
+                kind=SourceKind.FILE, title=title, address=str(file), fetch=full_path, by=person
             )
     if len(references) > MOST_SOURCES:
         raise BadInput(f"There are {len(references)} sources; a debate has {MOST_SOURCES} at most.")
@@ -47,7 +47,7 @@ def references_to(named: Sequence[str], by: Person) -> tuple[SourceReference, ..
 
 
 def fetchers_here(store: DebateStore) -> Mapping[SourceKind, Fetch]:
-    """What fetches sources here: whoever sits at this machine may read every file they name."""
+    """Fetchers for the terminal. Any file may be read: the person has access to this machine."""
     return {
         SourceKind.FILE: fetch_path,
         SourceKind.REGISTER: FetchEarlierDecisions(store),
@@ -56,27 +56,29 @@ def fetchers_here(store: DebateStore) -> Mapping[SourceKind, Fetch]:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """By name, without hidden files, links and what a `.gitignore` names; a notice counts those."""
-    ignored = 0
+    """Files sorted by name, without hidden files, links and those that a `.gitignore` excludes.
+
+    A notice counts the excluded ones.
+    """
+    excluded = 0
     rules = _rules_above(folder)
-    for where, folders, files in os.walk(folder):
-        here = Path(where)
+    for parent, folders, files in os.walk(folder):
+        here = Path(parent)
         rules = [*(rule for rule in rules if here.is_relative_to(rule[0])), *_rules_in(here)]
         names = [name for name in folders if not name.startswith(".")]
         folders[:] = sorted(name for name in names if not _is_ignored(here / name, rules, "/"))
-        ignored += len(names) - len(folders)
+        excluded += len(names) - len(folders)
         for name in sorted(files):
             file = here / name
             if name.startswith(".") or file.is_symlink():
                 continue
             if _is_ignored(file, rules):
-                ignored += 1
+                excluded += 1
             else:
                 yield file
-    if ignored:
-        tell(
-            f"Left out of {folder}: {quantity(ignored, 'entry', 'entries')} that .gitignore names."
-        )
+    if excluded:
+        count = quantity(excluded, "entry", "entries")
+        tell(f"Left out of {folder}: {count} that .gitignore excludes.")
 
 
 def _rules_in(folder: Path) -> list[tuple[Path, GitIgnoreSpec]]:
@@ -88,73 +90,74 @@ def _rules_in(folder: Path) -> list[tuple[Path, GitIgnoreSpec]]:
 
 
 def _rules_above(folder: Path) -> list[tuple[Path, GitIgnoreSpec]]:
-    """The rules of the folders above, up to the repository's own."""
-    whole = folder.resolve()
-    repository = next((path for path in (whole, *whole.parents) if (path / ".git").exists()), whole)
-    above = [path for path in whole.parents if path.is_relative_to(repository)]
-    return [rule for path in reversed(above) for rule in _rules_in(path)]
+    """The rules of the parent folders, up to the root of the repository."""
+    full_path = folder.resolve()
+    folders = (full_path, *full_path.parents)
+    repository = next((path for path in folders if (path / ".git").exists()), full_path)
+    parents = [path for path in full_path.parents if path.is_relative_to(repository)]
+    return [rule for path in reversed(parents) for rule in _rules_in(path)]
 
 
 def _is_ignored(path: Path, rules: Sequence[tuple[Path, GitIgnoreSpec]], end: str = "") -> bool:
-    """Whether the last rule that speaks of a path leaves it out; `end` is a slash of a folder."""
-    whole = path.absolute()
+    """Whether the last rule that matches a path excludes it; `end` is "/" for a folder."""
+    full_path = path.absolute()
     verdicts = (
-        spec.check_file(f"{whole.relative_to(base.absolute()).as_posix()}{end}").include
+        spec.check_file(f"{full_path.relative_to(base.absolute()).as_posix()}{end}").include
         for base, spec in reversed(rules)
-        if whole.is_relative_to(base.absolute())
+        if full_path.is_relative_to(base.absolute())
     )
     return next((verdict for verdict in verdicts if verdict is not None), False)
 
 
-#: More than anybody reviews in one go.
+#: Size limit of a diff.
 _MOST_BYTES = 1_000_000
 _SECONDS = 60
-#: Stands for standard input.
+#: The argument that means standard input.
 INPUT = "-"
-#: Names of files as they are, and no program of the repository's settings.
-_PLAIN_NAMES = ("-c", "core.fsmonitor=false", "-c", "core.quotepath=false")
+#: Settings for git: run no file monitor of the repository's settings; do not escape file names.
+_GIT_SETTINGS = ("-c", "core.fsmonitor=false", "-c", "core.quotepath=false")
 
 
-def diff_references(named: str, by: Person) -> tuple[SourceReference, ...]:
+def diff_references(name: str, person: Person) -> tuple[SourceReference, ...]:
     """Changes as a source: a file, `-` for standard input, or a range for `git diff`."""
-    if named != INPUT and Path(named).expanduser().is_file():
-        return references_to([named], by)
-    if named == INPUT:
+    if name != INPUT and Path(name).expanduser().is_file():
+        return references_to([name], person)
+    if name == INPUT:
         content = sys.stdin.buffer.read(_MOST_BYTES + 1)
-        text, title = _decoded(content), "changes from standard input"
+        text, title = _decode(content), "changes from standard input"
     else:
-        text, title = _git_diff(named), f"changes {named}"
+        text, title = _git_diff(name), f"changes {name}"
     if len(text.encode()) > _MOST_BYTES:
         raise BadInput(f"These changes have more than {size(_MOST_BYTES)}: review them in parts.")
     if not text.strip():
-        where = "on standard input" if named == INPUT else f"in {named}"
-        raise BadInput(f"There are no changes {where}.")
+        place = "on standard input" if name == INPUT else f"in {name}"
+        raise BadInput(f"There are no changes {place}.")
     clean = redact(text)
-    return (SourceReference(kind=SourceKind.TEXT, title=title, fetch=clean, by=by),)
+    return (SourceReference(kind=SourceKind.TEXT, title=title, fetch=clean, by=person),)
 
 
-def _decoded(changes: bytes) -> str:
-    """A line that is not UTF-8 is read as Windows-1252."""
+def _decode(changes: bytes) -> str:
+    """Decode as UTF-8; a line that is not UTF-8 is read as Windows-1252."""
 
-    def decoded(line: bytes) -> str:
+    def decode(line: bytes) -> str:
         try:
             return line.decode()
         except UnicodeDecodeError:
             return line.decode("cp1252", errors="replace")
 
     lines = changes.removeprefix(b"\xef\xbb\xbf").splitlines(keepends=True)
-    return "".join(map(decoded, lines))
+    return "".join(map(decode, lines))
 
 
-def handed_in(named: str, by: Person) -> tuple[SourceReference, ...]:
-    """What an author hands in: a file, a page, or changes that git shows."""
-    is_page = named.startswith(("http://", "https://"))
-    if is_page or (named != INPUT and Path(named).expanduser().exists()):
-        return references_to([named], by)
-    return diff_references(named, by)
+def revision_references(name: str, person: Person) -> tuple[SourceReference, ...]:
+    """The changed text of a review, as sources: a file, a page, or a range for `git diff`."""
+    is_page = name.startswith(("http://", "https://"))
+    if is_page or (name != INPUT and Path(name).expanduser().exists()):
+        return references_to([name], person)
+    return diff_references(name, person)
 
 
-def _git_diff(named: str) -> str:
+def _git_diff(revisions: str) -> str:
     """The diff of a range in the current folder.
 
     External diff programs and text converters of the repository's settings are not run. Its filters
@@ -162,25 +165,26 @@ def _git_diff(named: str) -> str:
     """
     git = shutil.which("git")
     if git is None:
-        raise BadInput(f"There is no file {named}, and git is not installed here.")
+        raise BadInput(f"There is no file {revisions}, and git is not installed here.")
     plain = ("--no-color", "--no-ext-diff", "--no-textconv", "--end-of-options")
-    # Both go to files: git never blocks on a full pipe, and no memory is too small.
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as warned:
-        try:
-            code = subprocess.run(  # noqa: S603 - no shell, and what was named is no option
-                [git, *_PLAIN_NAMES, "diff", *plain, named, "--"],
+    try:
+        # Output goes to files: git never blocks on a full pipe, and memory use is bounded.
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+            code = subprocess.run(  # noqa: S603 - no shell, and the range cannot be an option
+                [git, *_GIT_SETTINGS, "diff", *plain, revisions, "--"],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
-                stderr=warned,
+                stderr=errors,
                 timeout=_SECONDS,
                 check=False,
             ).returncode
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise BadInput(f"git cannot be asked for the changes {named}: {error}.") from None
-        output.seek(0)
-        warned.seek(0)
-        if code:
-            why = warned.read(_MOST_BYTES).decode(errors="replace").strip().partition("\n")[0]
-            why = why.removeprefix("fatal: ") or "it gives no reason"
-            raise BadInput(f"There is no file {named}, and git cannot show such changes: {why}.")
-        return _decoded(output.read(_MOST_BYTES + 1))
+            output.seek(0)
+            errors.seek(0)
+            diff, message = output.read(_MOST_BYTES + 1), errors.read(_MOST_BYTES)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BadInput(f"git cannot be asked for the changes {revisions}: {error}.") from None
+    if code:
+        reason = message.decode(errors="replace").strip().partition("\n")[0]
+        reason = reason.removeprefix("fatal: ") or "it gives no reason"
+        raise BadInput(f"There is no file {revisions}, and git cannot show such changes: {reason}.")
+    return _decode(diff)

@@ -1,8 +1,8 @@
-"""The terminal's commands: they parse and delegate.
+"""The commands of the command line: each parses its options and calls another module.
 
-What a command needs is imported when it runs, so that help is there at once.
+Modules are imported when a command runs, so that `--help` is fast.
 
-Reason: every command with its options in one place, in the words of the help.
+Reason: every command, its options and their help texts in one place.
 """
 # ruff: noqa: PLC0415 - see above
 
@@ -23,11 +23,11 @@ from bot.terminal.options import (
     Result,
     Verbose,
     built_in_playbooks,
+    command_for,
     names_in,
-    takes,
 )
 
-#: On the floor of `moot` itself.
+#: Commands directly below `moot`.
 commands = typer.Typer()
 config = typer.Typer(
     name="config", help="Check, import and show configuration.", no_args_is_help=True
@@ -69,7 +69,7 @@ def _debate(command: DebateCommand) -> None:
     raise typer.Exit(run_async(hold(command)))
 
 
-commands.command("debate")(takes(DebateCommand, _debate, _DEBATE))
+commands.command("debate")(command_for(DebateCommand, _debate, _DEBATE))
 
 
 @commands.command()
@@ -92,7 +92,7 @@ def review(  # noqa: PLR0913 - one per option
     command = DebateCommand(
         resume=debate_id, config=config, output=output, report=report, verbose=verbose, json=json
     )
-    raise typer.Exit(run_async(hold(command, revised=revised)))
+    raise typer.Exit(run_async(hold(command, revision=revised)))
 
 
 @commands.command("list")
@@ -317,12 +317,12 @@ def doctor(config: Config = None, *, json: AsJson = False) -> None:
     """Look whether keys, models, Slack, database and settings work; exit 1 or 4 if not."""
     from bot.operations.doctor.examine import examine
     from bot.operations.doctor.findings import as_json, as_text, exit_code, is_well
-    from bot.terminal.files import put_out
+    from bot.terminal.files import write_output
     from bot.terminal.records import quiet_settings
 
     findings = run_async(examine(quiet_settings(), config))
     last = "All is well." if is_well(findings) else "Something needs you: see the lines with ✗."
-    put_out(as_json(findings) if json else f"{as_text(findings)}\n\n{last}\n", None)
+    write_output(as_json(findings) if json else f"{as_text(findings)}\n\n{last}\n", None)
     raise typer.Exit(exit_code(findings))
 
 
@@ -337,10 +337,10 @@ def check_config(file: File, *, json: AsJson = False) -> None:
 @config.command("schema")
 def config_schema() -> None:
     """Print the JSON Schema of configuration files, for editors."""
-    from bot.terminal.files import put_json
+    from bot.terminal.files import write_json
     from core.config.writing import json_schema
 
-    put_json(json_schema())
+    write_json(json_schema())
 
 
 @config.command("import")

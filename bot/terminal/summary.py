@@ -1,4 +1,4 @@
-"""What is told of a debate before it is held (`--dry-run`), and its figures afterwards (pure)."""
+"""The text of `--dry-run`, and the figures of a debate after its end (pure)."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -30,11 +30,11 @@ from core.transcript.words import (
 
 def verbose_summary(debate: Debate) -> str:
     took = duration(seconds_taken(debate))
-    failed = [item for item in debate.failures.values() if item.turn.act is not Act.SUMMARY]
+    failures = [item for item in debate.failures.values() if item.turn.act is not Act.SUMMARY]
     return "\n".join(
         [
             f"In all: {tokens_words(debate.usage)}, {calls_words(debate)}, {took}",
-            f"Turns: {quantity(len(debate.contributions), 'contribution')}, {len(failed)} failed",
+            f"Turns: {quantity(len(debate.contributions), 'contribution')}, {len(failures)} failed",
             *(
                 f"Prompts of {item.name}: {', '.join(item.prompt_sources) or 'none'}"
                 for item in spending(debate)
@@ -54,8 +54,8 @@ def _summary_lines(metrics: SummaryMetrics) -> Iterator[str]:
         yield "Summaries: none"
         return
     shorter = percent(metrics.compression)
-    failed = f", {metrics.failed} failed" if metrics.failed else ""
-    yield f"Summaries: {metrics.generated}{failed}, {shorter} shorter than what they stand for"
+    failures = f", {metrics.failed} failed" if metrics.failed else ""
+    yield f"Summaries: {metrics.generated}{failures}, {shorter} shorter than what they stand for"
     tokens = quantity(round(metrics.average_tokens), "token")
     yield f"  {tokens} and {duration(metrics.average_seconds)} on average"
     yield f"  {usage_words(metrics.usage)}"
@@ -65,11 +65,11 @@ def _summary_lines(metrics: SummaryMetrics) -> Iterator[str]:
     yield f"  ready before they were wanted: {metrics.ready_before_needed}; {late}"
     yield f"  turns that waited for one: {metrics.blocked}, {duration(metrics.blocked_seconds)}"
     for timing in metrics.timings:
-        there = f"there after {duration(timing.seconds)}" if timing.made else "not there"
+        state = f"ready after {duration(timing.seconds)}" if timing.made else "not made"
         use = "in time" if timing.wanted else "for the board"
         if timing.late:
             use = f"late by {duration(timing.late)} for {quantity(len(timing.missed_by), 'turn')}"
-        yield f"  {timing.key}: {there}, {use}"
+        yield f"  {timing.key}: {state}, {use}"
 
 
 def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
@@ -94,22 +94,22 @@ def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
 
 
 def first_prompts(setup: Setup) -> Iterator[str]:
-    """The prompts that are known before anybody has spoken, each under who reads it."""
+    """The prompts that are known before the first turn, each below its agent and model."""
     debate = initial_debate(setup)
     cast = [casting.TURN] if setup.casting is not None else []
     asking = [turn for turn in clarifying.ready(debate) or () if ACTS[turn.act].asks_model]
     for turn in (*cast, *asking, *turns_ready(debate, 0)):
-        agent, who = setup.agent(turn.agent), "offline engine, no model"
+        agent, model = setup.agent(turn.agent), "offline engine, no model"
         if agent.provider != OFFLINE:
-            who = f"{agent.provider}/{agent.model}"
+            model = f"{agent.provider}/{agent.model}"
         prompt = prompt_text(request_for(debate, turn)).rstrip()
-        indented = textwrap.indent(prompt, "    | ", lambda _line: True)
-        yield f"Round {turn.round}: {agent.name}, {turn.act.label} → {who}\n{indented}"
+        text = textwrap.indent(prompt, "    | ", lambda _line: True)
+        yield f"Round {turn.round}: {agent.name}, {turn.act.label} → {model}\n{text}"
 
 
-def _call_lines(planned: Sequence[PlannedCall]) -> Iterator[str]:
+def _call_lines(planned_calls: Sequence[PlannedCall]) -> Iterator[str]:
     groups = dict[tuple[int, str, str], list[PlannedCall]]()
-    for call in planned:
+    for call in planned_calls:
         label = call.turn.act.label
         key = (call.turn.round, label, f"{call.provider}/{call.model}")
         groups.setdefault(key, []).append(call)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bot.presenter.posts import posts_of
-from bot.terminal.screen import news, phase_line, status_line
+from bot.terminal.screen import event_lines, phase_line, status_line
 from bot.views.board import board
 from core.debate.agents import ModelChoice
 from core.debate.log import fold
@@ -93,7 +93,7 @@ async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it(
             "adr": adr(then),
             "record": record_json(so_far),
             "explain": explanation(so_far),
-            "terminal": "\n".join(news(then, row.event, verbose=True)),
+            "terminal": "\n".join(event_lines(then, row.event, verbose=True)),
             "live line": status_line(then, [shadow.ANSWER]) + phase_line(then, shadow.ANSWER),
         }
         leaking = [name for name, text in texts.items() if MARK in text]

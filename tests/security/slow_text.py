@@ -28,7 +28,7 @@ import httpx2
 from bot.debate_page.page import html
 from bot.slack import ids, mrkdwn, payloads
 from bot.slack.typed_text import readable
-from bot.terminal.screen import news
+from bot.terminal.screen import event_lines
 from bot.views.start_form import question_in
 from core import opening
 from core.acts.speak import read_short_form
@@ -544,9 +544,9 @@ WITH_MORE: Mapping[str, Callable[[str], object]] = {
     "bot.slack.mrkdwn.split": lambda text: mrkdwn.split(text, 3500),
     "bot.slack.payloads.plain": payloads.plain,
     "bot.slack.typed_text.readable": lambda text: readable(text, {}),
-    "bot.terminal.screen.news": _of_debate(
+    "bot.terminal.screen.event_lines": _of_debate(
         lambda debate, contribution: [
-            *news(debate, ContributionMade(contribution=contribution), verbose=True)
+            *event_lines(debate, ContributionMade(contribution=contribution), verbose=True)
         ]
     ),
     "bot.views.start_form.question_in": question_in,

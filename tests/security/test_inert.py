@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from bot.terminal.files import tell
-from bot.terminal.screen import LineScreen, LiveScreen, news
+from bot.terminal.screen import LineScreen, LiveScreen, event_lines
 from core.debate.contributions import Contribution, Failure
 from core.debate.debate_events import DebateStarted
 from core.debate.log import Event, RecordedEvent, fold
@@ -308,7 +308,7 @@ def test_the_terminal_gets_no_escape_sequence(capsys: pytest.CaptureFixture[str]
     out = io.StringIO()
     for screen in (LineScreen(out), LiveScreen(out)):
         for entry in log:
-            for line in news(fold(log), entry.event, verbose=True):
+            for line in event_lines(fold(log), entry.event, verbose=True):
                 screen.say(line)
         screen.show(BAD)
         screen.close()

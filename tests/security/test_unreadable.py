@@ -17,7 +17,7 @@ from bot.operations.doctor.examine import check_logs
 from bot.operations.doctor.findings import CheckMark
 from bot.queue.rows import Posts
 from bot.store.tables import prepare
-from bot.terminal.records import listed_debate
+from bot.terminal.records import debate_row
 from bot.views.lists import MOST_AT_HOME, home
 from core.debate.debate_events import DebateStarted
 from core.debate.log import Event, RecordedEvent
@@ -187,9 +187,7 @@ async def test_counting_and_the_terminals_list_go_on(store: HalfBroken, find: Fi
         == []
     )
     entries = await store.find(DebateFilter())
-    listed = {
-        values["id"]: values for values, _ in [await listed_debate(store, e) for e in entries]
-    }
+    listed = {values["id"]: values for values, _ in [await debate_row(store, e) for e in entries]}
     assert listed[GOOD]["decided"]
     assert set(listed) == {GOOD, BAD}
 

@@ -18,7 +18,7 @@ from bot.building import (
 from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.debating import current_user
-from bot.terminal.files import put_out, tell, write_file
+from bot.terminal.files import tell, write_file, write_output
 from bot.terminal.summary import first_prompts
 from core.clock import SystemClock
 from core.debate.agents import ModelChoice
@@ -137,7 +137,7 @@ async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from opti
                 tell(calls_words(len(arms), tasks, len(readers.models)))
             if command.dry_run:
                 answers = (first_prompts(runs.setup_of(arm, tasks[0])) for arm in arms)
-                put_out("\n".join(dict.fromkeys(chain.from_iterable(answers))) + "\n", None)
+                write_output("\n".join(dict.fromkeys(chain.from_iterable(answers))) + "\n", None)
                 return DONE
             await runs.take_stock()
             if readers:
@@ -230,7 +230,7 @@ def _hand_out(
         origin = replayed_words(len(whole)) if command.replay else _origin(runs, arms, whole)
         write_file(command.page, results_page(text, origin))
         tell(f"Wrote {command.page}")
-    put_out(text, None)
+    write_output(text, None)
     return STOPPED if len(whole) < len(tasks) else DONE
 
 

@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 
 from bot.building import open_store
 from bot.cli import app
-from bot.terminal.debating import hand_out
+from bot.terminal.debating import show_result
 from bot.terminal.files import write_file
 from bot.terminal.options import DebateCommand
 from core.clock import SystemClock
@@ -114,7 +114,7 @@ def test_a_question_comes_from_standard_input_or_behind_two_dashes(moot: Moot) -
     for words in (["-"], ["--problem-file", "-"]):
         assert moot("debate", *words, typed="Kafka or\nSQS?\n").exit_code == 0
         blank = moot("debate", *words, typed=" \n")
-        assert "What standard input holds is blank." in str(blank.exception)
+        assert "The text on standard input is blank." in str(blank.exception)
     assert moot("debate", "--rounds", "1", "--", "-5 degrees or +5?").exit_code == 0
     assert "Before one that begins with a dash put --." in " ".join(
         moot("debate", "--help").stdout.replace("│", " ").split()
@@ -223,7 +223,7 @@ def test_who_reads_makes_no_database_and_is_told_where_debates_were_looked_for(
     where = str(moot.folder / "moot.db")
     assert where in moot("list").stderr
     assert str(shown.exception) == (
-        f"There is no debate dabc2345 in {where}. `moot list` shows which there are."
+        f"There is no debate dabc2345 in {where}. `moot list` lists all debates."
     )
     assert f"No decision on this is known in {where}." in asked.stderr
     assert "moot debate 'why did we choose Kafka?'" in asked.stderr
@@ -411,7 +411,7 @@ def test_a_report_in_place_of_a_folder_is_refused_before_a_debate_is_held(moot: 
 def test_a_report_that_cannot_be_written_is_only_a_warning(tmp_path: Path) -> None:
     target = tmp_path / "folder.md"
     target.mkdir()
-    hand_out(fold(a_log()), DebateCommand(question=["x"], report=target), "{}", "moot.db")
+    show_result(fold(a_log()), DebateCommand(question=["x"], report=target), "{}", "moot.db")
 
     assert list(target.iterdir()) == []
 
@@ -421,7 +421,7 @@ async def test_a_debate_of_slack_is_not_taken_up_here(moot: Moot) -> None:
         started = DebateStarted(setup=a_setup())
         await store.create("dabc2345", started, origin="x", at=SystemClock().now())
     result = await asyncio.to_thread(moot, "debate", "--resume", "dabc2345")
-    assert "is held on slack, not here" in str(result.exception)
+    assert "belongs to slack and cannot be resumed here" in str(result.exception)
 
 
 def test_a_written_file_can_be_read_by_whom_the_umask_allows(tmp_path: Path) -> None:

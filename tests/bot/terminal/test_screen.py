@@ -14,7 +14,7 @@ from bot.terminal.screen import (
     LineScreen,
     LiveScreen,
     ProgressSink,
-    news,
+    event_lines,
     screen_for,
 )
 from bot.terminal.summary import dry_run_lines
@@ -102,7 +102,7 @@ async def test_lines_are_written_as_things_happen() -> None:
     ],
 )
 def test_an_event_is_told(event: Event, line: str) -> None:
-    assert next(news(fold(a_log()), event)).startswith(line)
+    assert next(event_lines(fold(a_log()), event)).startswith(line)
 
 
 def test_a_terminal_gets_a_live_line_that_goes_while_somebody_types() -> None:

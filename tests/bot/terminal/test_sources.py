@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.terminal.sources import diff_references, handed_in, references_to
+from bot.terminal.sources import diff_references, references_to, revision_references
 from core.debate.evidence import SourceKind
 from core.debate.people import Person
 from core.errors import BadInput
@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_file_of_that_name_is_taken_before_git_is_asked(folder: Path) -> None:
     (folder / "HEAD").write_text("a diff", encoding="utf-8")
-    for take in (diff_references, handed_in):
+    for take in (diff_references, revision_references):
         (reference,) = take("HEAD", DANA)
         assert (reference.kind, reference.fetch) == (SourceKind.FILE, str(folder / "HEAD"))
 
@@ -101,4 +101,4 @@ def test_ignored_files_of_a_folder_are_left_out_and_counted(
     references = references_to([str(docs)], DANA)
 
     assert [reference.title for reference in references] == ["a.md", "shared.env"]
-    assert "3 entries that .gitignore names" in capsys.readouterr().err
+    assert "3 entries that .gitignore excludes" in capsys.readouterr().err

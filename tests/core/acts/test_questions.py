@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bot.terminal.screen import news
+from bot.terminal.screen import event_lines
 from core.debate.rules import Clarifying
 from core.debate.state import Debate
 from core.debate.turn import Act
@@ -61,7 +61,7 @@ async def test_questions_that_are_malformed_or_too_many_are_warned_of_in_record_
         line
         for event in await bench.store.events(DEBATE)
         if isinstance(event.event, QuestionsAsked | ClarificationsOpened)
-        for line in news(debate, event.event)
+        for line in event_lines(debate, event.event)
     ]
     assert any(f"Warning: {surplus}" in line for line in texts)
     assert surplus in report(debate)
