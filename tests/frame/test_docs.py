@@ -165,13 +165,6 @@ def test_files_named_in_guides_exist(document: str) -> None:
     assert [path for path in paths if "NNNN" not in path if not (ROOT / path).exists()] == []
 
 
-def test_the_table_of_where_to_add_things_names_files_that_exist() -> None:
-    text = read("ARCHITECTURE.md").partition("## How to add")[2].partition("\n## ")[0]
-    paths = re.findall(r"`((?:core|bot|tests)/[\w./-]*\w)/?`", text)
-    assert len(paths) > 10
-    assert [path for path in paths if not (ROOT / path).exists()] == []
-
-
 def test_the_paths_to_read_along_name_what_is_there() -> None:
     text = read("ARCHITECTURE.md").partition("## Paths")[2].partition("\n## ")[0]
     steps = re.findall(r"`((?:core|bot)/[\w./]+\.py)`\s+`(\w+)`", text)
@@ -183,6 +176,33 @@ def test_the_paths_to_read_along_name_what_is_there() -> None:
         if not re.search(named.format(name), read(path), re.MULTILINE)
     ]
     assert missing == []
+
+
+def test_every_file_and_module_that_the_architecture_names_exists() -> None:
+    text = read("ARCHITECTURE.md")
+    paths = re.findall(r"`((?:core|bot|tests|docs|packages)/[\w./-]*\w)/?`", text)
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+    rows = re.findall(r"^\| (`[^|]+) \|[^|]+\|(.+)\|$", text.partition("## Packages")[2], re.M)
+    missing = [
+        f"{packages}: {name}"
+        for packages, modules in rows
+        for name in re.findall(r"`(\w+)`", modules)
+        if not any(holds(package, name) for package in re.findall(r"`([^`]+)`", packages))
+    ]
+    assert len(rows) > 20
+    assert missing == []
+
+
+def holds(package: str, name: str) -> bool:
+    """Whether a package has a module, a package or a class of this name, two levels down."""
+    folders = [ROOT / package, *(path for path in (ROOT / package).iterdir() if path.is_dir())]
+    is_module = any((folder / f"{name}.py").exists() for folder in folders)
+    files = (ROOT / package).rglob("*.py")
+    return (
+        is_module
+        or (ROOT / package / name).is_dir()
+        or any(re.search(rf"^class {name}\b", file.read_text("utf-8"), re.M) for file in files)
+    )
 
 
 @pytest.mark.parametrize(
