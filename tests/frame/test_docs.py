@@ -182,7 +182,9 @@ def test_every_file_and_module_that_the_architecture_names_exists() -> None:
     text = read("ARCHITECTURE.md")
     paths = re.findall(r"`((?:core|bot|tests|docs|packages)/[\w./-]*\w)/?`", text)
     assert [path for path in paths if not (ROOT / path).exists()] == []
-    rows = re.findall(r"^\| (`[^|]+) \|[^|]+\|(.+)\|$", text.partition("## Packages")[2], re.M)
+    rows = re.findall(
+        r"^\| (`[^|]+) \|[^|]+\|(.+)\|$", text.partition("## Packages")[2], re.MULTILINE
+    )
     missing = [
         f"{packages}: {name}"
         for packages, modules in rows
@@ -201,7 +203,9 @@ def holds(package: str, name: str) -> bool:
     return (
         is_module
         or (ROOT / package / name).is_dir()
-        or any(re.search(rf"^class {name}\b", file.read_text("utf-8"), re.M) for file in files)
+        or any(
+            re.search(rf"^class {name}\b", file.read_text("utf-8"), re.MULTILINE) for file in files
+        )
     )
 
 
