@@ -23,11 +23,11 @@ COMMANDS = {
     "/debate --format review": "a review: of the text after it, or of what the thread holds if you "
     "mention me there",
     "/debate --playbook NAME <question>": "a kind of debate, such as vendor-choice or rfc-review",
-    "/debate --when always <question>": "hold the rounds even where all agree at once; `split`: "
-    "where first answers differ, `never`: vote at once",
+    "/debate --when always <question>": "hold rounds even if all agents agree at first; `split`: "
+    "only if they differ; `never`: vote at once",
     **{f"/debate {row.form}": row.does for row in SUBCOMMANDS},
-    "other words after /debate": "you are asked what you meant where they begin with a command or "
-    "are fewer than three; an option that is none starts nothing",
+    "other text after /debate": "if it begins with a command or has fewer than three words, you "
+    "are asked what you meant; an unknown option starts nothing",
     "Debate this": "a shortcut on any message: its text becomes the question",
     "@Moot <question>": "debated where it has a question mark or a choice (or, oder, vs), with a "
     "file, and in a thread of yours; else you are asked first; in code, in a quote and from an app "
@@ -41,8 +41,8 @@ COMMANDS = {
     "@Moot in a decided thread": "a question to its judge; for a question without the mention a "
     "button offers it",
 }
-LOOKING = "Looking at keys, models, Slack and the database. This takes a few seconds."
-NOBODY_LOOKS = "This Moot cannot look at itself. Type `moot doctor` where it runs."
+CHECKING = "Checking keys, models, Slack and the database. This takes a few seconds."
+NO_CHECKS = "These checks are not available here. Type `moot doctor` where Moot runs."
 ADMINS_ONLY = (
     "`/debate doctor` is for admins and owners of this workspace: it shows how Moot is set up. "
     "Ask one of them, or whoever runs Moot: `moot doctor` shows the same there."
@@ -61,15 +61,15 @@ TOO_SLOW = (
     "`/debate list` shows what was started."
 )
 TOO_FAST = (
-    "You write faster than Moot takes messages of one person: some 30 at once, then one a second. "
-    "The agents did not get what came faster than that; write it again in a minute."
+    "You write faster than Moot accepts: about 30 messages at once, then one a second. The agents "
+    "did not get the messages beyond that; write them again in a minute."
 )
 CLICK_TOO_SLOW = "Moot is slow just now, and what you did may not have been recorded. Try again."
 NOT_INSTALLED = (
     "Moot is not installed in this workspace, so nothing was done. "
     "Ask whoever runs Moot for the address to install it."
 )
-LANDS_NOWHERE = (
+NO_RECEIVERS = (
     "This Moot sends nothing outside Slack: its settings name no webhook and no place for records."
 )
 OTHERS_REFUSED = (
@@ -85,16 +85,18 @@ NO_OUTCOME = "Choose how it turned out."
 NO_DATE = "Choose a day."
 PAST_DATE = "Choose a day after today."
 QUESTIONS_CLOSED = (
-    "What was asked is answered already, or its time is over. Write in the thread what the agents "
-    "should know; it reaches them as a note."
+    "These questions are answered already, or their time is over. Write in the thread what the "
+    "agents should know; it reaches them as a note."
 )
-NOTHING_TO_READ = "What this post folds away is not there any more."
+NOTHING_TO_READ = "The full text of this post is not available any more."
 _MOST_SHOWN = POST_TEXT - 10_000
 _QUESTION_LIMIT = 120
 
 
 def doctor_answer(findings: Sequence[Finding]) -> str:
-    last = "All is well." if is_well(findings) else "Something needs whoever runs Moot: see ✗."
+    last = (
+        "All is well." if is_well(findings) else "Whoever runs Moot must look at the lines with ✗."
+    )
     return f"{plain(as_text(findings))}\n\n*{last}*"
 
 
@@ -166,9 +168,9 @@ def end_answer(debate: Debate) -> str:
 
 def unknown_option(reading: UnknownOption) -> str:
     return (
-        f"“{plain(reading.option)}” is no option here, or lacks its value. Before the question "
-        "there can be `--format NAME`, `--playbook NAME` and `--when split`, `always` or `never`; "
-        "all else is in the form that `/debate` alone opens."
+        f"“{plain(reading.option)}” is no option here, or its value is missing or unknown. "
+        "Before the question there can be `--format NAME`, `--playbook NAME` and `--when split`, "
+        "`always` or `never`; all else is in the form that `/debate` alone opens."
     )
 
 

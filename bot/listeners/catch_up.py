@@ -128,7 +128,11 @@ class CatchUp:
             elif scope.channel:
                 await self._read_channel(scope.workspace, scope.channel)
             else:
-                await self._read_workspace(scope.workspace)
+                kinds = "public_channel,private_channel"
+                values = {"types": kinds, "team_id": scope.workspace, "exclude_archived": True}
+                pages = self._pages(scope.workspace, "users.conversations", values)
+                for channel in [channel.id async for page in pages for channel in page.channels]:
+                    await self._begin(Scope(workspace=scope.workspace, channel=channel))
         except (MootError, SlackApiError, *CONNECTION_ERRORS) as error:
             event = "thread not read" if scope.debate_id else "channel not looked through"
             outcome = None if isinstance(error, MootError) else outcome_of(error)
@@ -161,13 +165,6 @@ class CatchUp:
         for origin in known - debate.deleted_messages - present:
             if note_ts(origin):  # None for notes from forms
                 await self._context.acts.answer.withdraw(debate_id, origin)
-
-    async def _read_workspace(self, team: str) -> None:
-        kinds = "public_channel,private_channel"
-        values = {"types": kinds, "team_id": team, "exclude_archived": True}
-        pages = self._pages(team, "users.conversations", values)
-        for channel in [channel.id async for page in pages for channel in page.channels]:
-            await self._begin(Scope(workspace=team, channel=channel))
 
     async def _read_channel(self, team: str, channel: str) -> None:
         """Handle every mention in a channel and its threads that was not handled before."""

@@ -129,7 +129,17 @@ async def answer_to(
             return notice(answers.start_failure(answers.unknown_option(reading), command.words))
         case TypedQuestion():
             decisions = await find_decisions(context, reading, command.user_id, command.team_id)
-            return decisions or await _start(context, command, reading)
+            if decisions:
+                return decisions
+            here = place(command.team_id, command.channel_id)
+            await context.check_channel(here)
+            request, origin = debate_request(reading, command.person, here), command.trigger_id
+            started = await start_or_explain(
+                context, request, command.text, origin=origin, retry_text=command.words
+            )
+            if isinstance(started, MessageView):
+                return started
+            return notice(answers.start_answer(started.debate_id, started.setup.warnings))
 
 
 async def find_decisions(
@@ -142,20 +152,6 @@ async def find_decisions(
         question.text, person=person_id, workspace=team
     )
     return await context.lists.recalled_decisions(decisions)
-
-
-async def _start(
-    context: ListenerContext, command: Command, question: TypedQuestion
-) -> MessageView:
-    here = place(command.team_id, command.channel_id)
-    await context.check_channel(here)
-    request, origin = debate_request(question, command.person, here), command.trigger_id
-    started = await start_or_explain(
-        context, request, command.text, origin=origin, retry_text=command.words
-    )
-    if isinstance(started, MessageView):
-        return started
-    return notice(answers.start_answer(started.debate_id, started.setup.warnings))
 
 
 def debate_request(
@@ -248,9 +244,9 @@ async def _answer_doctor(
     context: ListenerContext, command: Command, _order: SubcommandCall
 ) -> MessageView:
     if context.operator.examine is None:
-        return notice(answers.NOBODY_LOOKS)
+        return notice(answers.NO_CHECKS)
     await _check_admin(context, command)
-    return notice(answers.LOOKING)
+    return notice(answers.CHECKING)
 
 
 async def _retry_landings(
@@ -258,12 +254,12 @@ async def _retry_landings(
 ) -> MessageView:
     await _check_admin(context, command)
     if context.operator.retry_landings is None:
-        return notice(answers.LANDS_NOWHERE)
+        return notice(answers.NO_RECEIVERS)
     count = await context.operator.retry_landings()
     if not count:
-        return notice("Nothing waits and nothing was given up: all has landed.")
+        return notice("There is nothing to send again: all has landed.")
     retries = f"{quantity(count, 'landing')} sent again now."
-    return notice(f"{retries} `/debate doctor` says what comes of it.")
+    return notice(f"{retries} `/debate doctor` shows the result.")
 
 
 async def _check_admin(context: ListenerContext, command: Command) -> None:

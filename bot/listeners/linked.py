@@ -22,10 +22,10 @@ from core.use_cases.start import StartedDebate
 #: second of the channel's rate limit.
 _MOST_SINGLE = 5
 _IN_REVIEW = (
-    "In a review only what was handed in to be reviewed is read. Attach what matters as a file."
+    "In a review the agents read only the sources that came with it. Attach what matters as a file."
 )
-_NO_ROOM = f"A debate has {MOST_SOURCES} sources at most; what is linked beyond them is not read."
-_NO_NOTES = "This debate takes no more notes, and so nothing more that is linked either."
+_NO_ROOM = f"A debate has {MOST_SOURCES} sources at most; further links are not read."
+_NO_NOTES = "This debate accepts no more notes, so no more links are read either."
 
 
 async def link_bounds(context: ListenerContext, here: Place, by: Person) -> LinkBounds:

@@ -49,7 +49,7 @@ _NOT_PUBLIC = (
     "A link that holds a name, a password or what looks like another secret is not read: everybody "
     "in the channel would see it. Attach what is behind it as a file."
 )
-_FIRST_LINKS = f"Of one text the first {MOST_SOURCES} links are looked at; more are not read."
+_FIRST_LINKS = f"Only the first {MOST_SOURCES} links of a text are read."
 
 
 def thread_reference(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.listeners.answers import ADMINS_ONLY, LOOKING, NOBODY_LOOKS
+from bot.listeners.answers import ADMINS_ONLY, CHECKING, NO_CHECKS
 from bot.operations.doctor.examine import check_access
 from bot.operations.doctor.findings import Finding, bad, good
 from bot.testing import (
@@ -30,12 +30,12 @@ async def test_the_findings_come_to_the_one_who_asked_and_nobody_else() -> None:
     async with team_at_work(spec=BotSpec(examine=examine)) as team:
         await team.type("doctor")
         await team.workspace.wait_for(lambda: len(team.ephemeral_texts()) > 1, timeout=WAIT_SECONDS)
-        first, second = sorted(team.ephemeral_texts(), key=lambda words: words != LOOKING)
+        first, second = sorted(team.ephemeral_texts(), key=lambda words: words != CHECKING)
 
-        assert first == LOOKING
+        assert first == CHECKING
         assert "✓ anthropic: answers" in second
         assert "→ Install it anew." in second
-        assert "needs whoever runs Moot" in second
+        assert "Whoever runs Moot must look" in second
         assert "<!channel>" not in second
         assert list(team.workspace.messages(team.channel)) == []
 
@@ -60,7 +60,7 @@ async def test_a_bot_that_cannot_look_says_where_to_look() -> None:
     async with team_at_work() as team:
         await team.type("doctor")
 
-        assert team.ephemeral_texts() == [NOBODY_LOOKS]
+        assert team.ephemeral_texts() == [NO_CHECKS]
 
 
 async def test_the_real_checks_of_slack_run_from_a_channel() -> None:
@@ -72,7 +72,7 @@ async def test_the_real_checks_of_slack_run_from_a_channel() -> None:
         async with running_bot(workspace, spec=BotSpec(examine=examine)) as team:
             await team.type("doctor")
             await workspace.wait_for(lambda: len(team.ephemeral_texts()) > 1, timeout=WAIT_SECONDS)
-            text = next(words for words in team.ephemeral_texts() if words != LOOKING)
+            text = next(words for words in team.ephemeral_texts() if words != CHECKING)
 
     assert text.count("✓") == 4  # both tokens, the needed scopes, the optional one
     assert "✓ optional scope files:read" in text

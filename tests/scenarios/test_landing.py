@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientSession
 
 from bot.landing.receivers import Receiver
-from bot.listeners.answers import ADMINS_ONLY, LANDS_NOWHERE
+from bot.listeners.answers import ADMINS_ONLY, NO_RECEIVERS
 from bot.slack.ids import ActionId
 from bot.testing import WAIT_SECONDS, BotSpec, Team, team_at_work
 from core.clock import SystemClock
@@ -97,4 +97,4 @@ async def figures_of(team: Team) -> str:
 async def test_where_nothing_is_sent_there_is_nothing_to_try_again() -> None:
     async with team_at_work(spec=spec()) as team:
         await team.type("doctor retry")
-        assert team.ephemeral_texts()[-1] == LANDS_NOWHERE
+        assert team.ephemeral_texts()[-1] == NO_RECEIVERS

@@ -177,7 +177,7 @@ async def test_words_are_taken_before_what_they_link_to_and_full_notes_are_told_
     assert [note.text for note in debate.notes] == [f"Ten, see {link}"]
     assert set(debate.answers) == {1, 2}
     assert not linked(debate)
-    assert len([text for text in texts if "takes no more notes" in text]) == 1
+    assert len([text for text in texts if "accepts no more notes" in text]) == 1
     assert not [text for text in texts if "did not get yours" in text]
 
 

@@ -101,7 +101,7 @@ def test_words_link_to_what_may_be_a_source_and_say_why_the_rest_is_none() -> No
 def test_of_more_links_than_are_looked_at_their_author_is_told() -> None:
     links = written(" ".join(f"https://docs.example.com/{n}" for n in range(60)))
     assert len(links.references) == 50
-    assert links.refusals == ("Of one text the first 50 links are looked at; more are not read.",)
+    assert links.refusals == ("Only the first 50 links of a text are read.",)
 
 
 @pytest.mark.parametrize(
