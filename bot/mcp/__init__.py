@@ -1,1 +1,1 @@
-"""Debates for programs that speak MCP: editors and assistants start, follow and read them."""
+"""An MCP server: editors and assistants start, follow and read debates."""

@@ -1,4 +1,4 @@
-"""What a program may hand each tool: types, bounds, and words for what is wrong (pure)."""
+"""Arguments of the tools: types, limits and error messages (pure)."""
 
 import hashlib
 import json
@@ -33,27 +33,27 @@ from core.use_cases.start import StartedDebate
 from core.use_cases.steer import SteerDebate
 from core.wrong_values import wrong
 
-#: Seconds that one call waits for news at most: clients and proxies give up after 60.
+#: Most seconds that one call waits for news: clients and proxies give up after 60.
 LONGEST_WAIT = 50
 _LINE = 2000
-#: Faults of one call that are told.
+#: Most faults of one call in an error message.
 _MOST_FAULTS = 5
-#: NUL, escape sequences, half characters.
+#: NUL, other control characters, lone surrogates.
 _UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-#: Said of arguments; other faults are told as everywhere.
+#: Error type of pydantic → text. Other types have the texts of `core.wrong_values`.
 _FAULTS = {"missing": "is needed", "extra_forbidden": "is no argument of this tool"}
 
 
 def _readable(text: str) -> str:
-    """Refuse what no keyboard types and no database keeps."""
+    """Raise `ValueError` for control characters and lone surrogates, which databases refuse."""
     if match := _UNREADABLE.search(text):
-        sign, at = f"U+{ord(match[0]):04X}", match.start() + 1
-        raise ValueError(f"holds the control character {sign} at position {at}; take it out")
+        code, position = f"U+{ord(match[0]):04X}", match.start() + 1
+        raise ValueError(f"contains the control character {code} at position {position}; remove it")
     return text
 
 
 def _from_json(value: object) -> object:
-    """Some clients hand lists over as text that holds JSON."""
+    """Parse a list that some clients send as JSON text."""
     if not isinstance(value, str) or not value.lstrip().startswith("["):
         return value
     try:
@@ -63,8 +63,7 @@ def _from_json(value: object) -> object:
 
 
 _Readable = AfterValidator(_readable)
-# Characters: more than the places where debates are held take by default, far less than would
-# hurt. Those say their own bounds.
+# Limits in characters, above the default limits of Slack and the terminal, which are checked later.
 _Context = Annotated[str, Field(max_length=100_000), _Readable]
 #: A question, an answer or a note.
 _Saying = Annotated[str, Field(max_length=20_000), _Readable]
@@ -122,7 +121,7 @@ class StartArguments(_Arguments):
     )
 
     def request(self, references: Sequence[SourceReference], **of_caller: Any) -> DebateRequest:
-        """The debate that is asked for, with its sources and what the caller adds."""
+        """The request for a debate; `of_caller` are further fields that the caller sets."""
         return DebateRequest(
             question=self.question,
             context=self.context,
@@ -201,32 +200,32 @@ class ListArguments(_Arguments):
 
 
 def faults_in(error: ValidationError) -> str:
-    """A sentence for each of the first faults, without repeating what was sent."""
+    """A sentence for each of the first faults, without the values that were sent."""
     errors = error.errors(include_url=False, include_input=False)
     texts = list[str]()
     for fault in errors[:_MOST_FAULTS]:
-        where = ".".join(str(part)[:40] for part in fault["loc"]) or "What was sent"
-        texts.append(f"{where}: {_FAULTS.get(fault['type'], wrong(fault))}.")
+        place = ".".join(str(part)[:40] for part in fault["loc"]) or "The arguments"
+        texts.append(f"{place}: {_FAULTS.get(fault['type'], wrong(fault))}.")
     if len(errors) > _MOST_FAULTS:
         texts.append(f"And {len(errors) - _MOST_FAULTS} more.")
     return " ".join(texts)
 
 
-def named_by_words(what: str, request: BaseModel, *where: str) -> str:
-    """An id made from a request, so that it changes nothing when it is sent again.
+def request_key(action: str, request: BaseModel, *context: str) -> str:
+    """An idempotency key: equal requests have equal keys, so a repeated request changes nothing.
 
-    `where` tells equal requests apart: the person, the folder.
+    `context` distinguishes equal requests, for example by person and folder.
     """
-    text = "\0".join((request.model_dump_json(), *where))
-    return f"{what}/{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+    text = "\0".join((request.model_dump_json(), *context))
+    return f"{action}/{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CallerActions:
-    #: Begins a debate; raises `BadInput` where it cannot be held.
+    #: Starts a debate; raises `BadInput` if it cannot be started.
     start: Callable[[StartArguments], Awaitable[StartedDebate]]
-    #: What a program names as sources of a debate, and what tells this state of them from others;
-    #: raises `BadInput` where one may not be read.
+    #: References for source names, and a text that changes when the files change; raises `BadInput`
+    #: if a source may not be read.
     sources: Callable[[Debate, Sequence[str]], Awaitable[tuple[Sequence[SourceReference], str]]]
     answer: AnswerQuestions
     note: AddNote
@@ -235,7 +234,7 @@ class CallerActions:
 
 
 class CallerDebates(Protocol):
-    """Debates as one caller sees and changes them. Every method may raise `StoreDown`."""
+    """The debates that one caller may read and change. Every method may raise `StoreDown`."""
 
     @property
     def person(self) -> Person: ...
@@ -244,36 +243,36 @@ class CallerDebates(Protocol):
     def clock(self) -> Clock: ...
 
     async def actions(self) -> CallerActions:
-        """Return what may be done; raises `BadInput` where nothing can be changed from here now."""
+        """Return the actions; raises `BadInput` if debates can only be read now."""
         ...
 
     async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[RecordedEvent]:
-        """Return the events of a debate the caller may see, asked for anew with each call.
+        """Return the events of a debate. Access is checked at each call.
 
         Raises:
-            BadInput: There is none, the same words whether it exists or not; or it is held
-                somewhere else and cannot be changed from here.
+            BadInput: The debate does not exist or the caller may not see it (same message); or
+                `to_change` is set and the debate belongs to another surface.
         """
         ...
 
     async def has_grown(self, debate_id: str, after: int) -> bool: ...
 
     async def newest(self, limit: int, *, running_only: bool) -> Sequence[Debate]:
-        """What cannot be read is left out."""
+        """The newest debates. Unreadable ones are omitted."""
         ...
 
     async def recall(self, question: str) -> Sequence[RecalledDecision]:
-        """The decisions that fit a question best, of what the caller may see.
+        """The decisions that match a question best, among those that the caller may see.
 
         Raises:
-            BadInput: The question is too long, or nobody says what the caller may see.
+            BadInput: The question is too long, or Slack does not say what the caller may see.
         """
         ...
 
     async def address(self, debate: Debate) -> str:
-        """Where people find the debate; empty where there is no such place."""
+        """The debate's address for people; empty if it has none."""
         ...
 
     def origin(self, request: str) -> str:
-        """The origin of what the caller does: the same on every delivery of a request."""
+        """The origin of a request's events: the same each time the request is sent."""
         ...

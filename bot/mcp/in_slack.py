@@ -1,6 +1,6 @@
-"""Debates of a Slack workspace, as the person a token belongs to sees and changes them.
+"""MCP access to the debates of a Slack workspace, with the rights of the token's owner.
 
-Every call looks anew whether the person may: what they may not do in Slack they may not do here.
+Rights are checked at every call: what the person may not do in Slack is refused here too.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from decimal import Decimal
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, place
 from bot.listeners.linked import link_bounds
-from bot.mcp.arguments import CallerActions, StartArguments, named_by_words
+from bot.mcp.arguments import CallerActions, StartArguments, request_key
 from bot.slack.access import SlackUnavailable, WorkspaceDirectories
 from bot.slack.evidence import linked_references
 from bot.store.personal_tokens import PersonalTokens
@@ -29,36 +29,36 @@ from core.use_cases.start import StartedDebate
 
 @dataclass(frozen=True, kw_only=True)
 class Caller:
-    """The person on whose behalf a program calls, and what their token allows."""
+    """The owner of a token, and the limits of the token."""
 
     workspace: str
     person: Person
-    #: Names the token in origins and logs; says nothing about its secret.
+    #: Identifies the token in origins and logs; not a secret.
     token_id: str
-    #: US dollars that a debate started now may cost at most; None: the token sets no cap. 0: the
-    #: token's money is spent, and nothing can be started with it.
+    #: US dollars left for today, the cap of a debate started now. None: no cap. 0: no debate can be
+    #: started.
     cap: Decimal | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class TokenCallers:
-    """Knows whose a token is.
+    """Looks up the owner of a token.
 
-    Asked with every request and never remembered, so that a revoked token ends at once.
+    Not cached, so that a revoked token is refused at once.
     """
 
     tokens: PersonalTokens
     directories: WorkspaceDirectories
     spending: Spending
     clock: Clock
-    #: US dollars that debates started with one token may cost a day (UTC); None: any.
+    #: US dollars per token and day (UTC); None: no limit.
     day_cost: Decimal | None = None
 
     async def caller(self, bearer: str) -> Caller | None:
-        """The owner of a token; None: unknown, or no longer in the workspace.
+        """The owner of a token; None if it is unknown or its owner has left the workspace.
 
         Raises:
-            SlackUnavailable: Slack did not say in time whether its owner is still there.
+            SlackUnavailable: Slack did not answer in time whether the owner is still a member.
         """
         now = self.clock.now()
         token = await self.tokens.find(bearer, now)
@@ -71,12 +71,12 @@ class TokenCallers:
             return None
         cap = None
         if self.day_cost is not None:
-            spent = await self.spending.total_cost(
+            cost = await self.spending.total_cost(
                 SpendingScope(now.date(), workspace, token=token.id)
             )
-            cap = max(self.day_cost - spent, Decimal(0))
-        who = Person(id=person, name=user.name)
-        return Caller(workspace=workspace, person=who, token_id=token.id, cap=cap)
+            cap = max(self.day_cost - cost, Decimal(0))
+        owner = Person(id=person, name=user.name)
+        return Caller(workspace=workspace, person=owner, token_id=token.id, cap=cap)
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class SlackCallerDebates:
         )
 
     async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[RecordedEvent]:
-        del to_change  # who sees a debate in Slack may answer and add to it there
+        del to_change  # in Slack, whoever may see a debate may also answer its questions
         try:
             debate = await self.context.acts.find.visible(
                 debate_id, person=self.person.id, workspace=self.caller.workspace
@@ -141,40 +141,44 @@ class SlackCallerDebates:
         return f"mcp/{self.caller.token_id}/{request}"
 
     async def _start(self, arguments: StartArguments) -> StartedDebate:
-        here = place(self.caller.workspace, await self._channel(arguments.channel))
-        # By the channel that is meant: another one may have this name by now.
-        named = named_by_words("start", arguments.model_copy(update={"channel": here.channel}))
-        origin, before = await self.context.acts.start.asked_before(self.origin(named))
-        # Where the token's money is spent, this debate may have spent it.
+        channel_place = place(self.caller.workspace, await self._channel(arguments.channel))
+        # The key has the channel's id: another channel can take over its name.
+        channel = {"channel": channel_place.channel}
+        key = request_key("start", arguments.model_copy(update=channel))
+        origin, earlier = await self.context.acts.start.asked_before(self.origin(key))
+        # If the token has no money left, the earlier debate may have spent it: return that one.
         is_spent = self.caller.cap is not None and self.caller.cap <= 0
-        if before and (before.status is Status.RUNNING or is_spent):
-            return StartedDebate(debate_id=before.id, setup=before.setup, fresh=False)
+        if earlier and (earlier.status is Status.RUNNING or is_spent):
+            return StartedDebate(debate_id=earlier.id, setup=earlier.setup, fresh=False)
         if reason := answers.channel_refusal(
-            await self.context.directories.of(here.workspace).bot_membership(here.channel)
+            await self.context.directories.of(channel_place.workspace).bot_membership(
+                channel_place.channel
+            )
         ):
             raise BadInput(answers.without_backticks(reason))
-        bounds = await link_bounds(self.context, here, self.person)
+        bounds = await link_bounds(self.context, channel_place, self.person)
         references = linked_references("\n".join(arguments.sources), bounds)
         request = arguments.request(
-            references, asked_by=self.person, place=here, token=self.caller.token_id
+            references, asked_by=self.person, place=channel_place, token=self.caller.token_id
         )
-        usual = (await self.context.acts.start.usual(here)).debate_cost
+        usual = (await self.context.acts.start.usual(channel_place)).debate_cost
         choices = Choices(clarify=arguments.clarify, debate_cost=self._cap(usual))
         start = self.context.acts.start
         setup = await start.setup_for(request, choices)
-        # Whether its cap holds depends on whether all prices are known.
+        # The forecast decides whether the cap can be enforced: it needs all prices.
         setup = setup.model_copy(update={"forecast": start.estimating(setup).forecast})
         return await start.begin(setup, origin=origin)
 
     async def _sources(
-        self, debate: Debate, named: Sequence[str]
+        self, debate: Debate, names: Sequence[str]
     ) -> tuple[Sequence[SourceReference], str]:
-        """A link has one state."""
+        """The linked messages and files; the second value is empty, as links do not change."""
         bounds = await link_bounds(self.context, debate.setup.place, self.person)
-        return linked_references("\n".join(named), bounds), ""
+        return linked_references("\n".join(names), bounds), ""
 
-    async def _channel(self, named: str) -> str:
-        if not named:
+    async def _channel(self, name_or_id: str) -> str:
+        """The id of a channel that the person is a member of."""
+        if not name_or_id:
             raise BadInput(
                 'Say in which channel the debate is to be held: channel "#name" or its id. '
                 "Nothing was started."
@@ -182,21 +186,22 @@ class SlackCallerDebates:
         channels = await self.context.directories.of(self.caller.workspace).channel_names(
             self.person.id
         )
-        folded = named.removeprefix("#").casefold()
+        wanted_name = name_or_id.removeprefix("#").casefold()
         matches = [
             channel
             for channel, name in channels.items()
-            if channel == named or name.casefold() == folded
+            if channel == name_or_id or name.casefold() == wanted_name
         ]
         if matches:
             return matches[0]
-        here = place(self.caller.workspace, named)
-        if named.isalnum() and await self.context.directories.may_see(self.person.id, here):
-            return named  # of another organisation: Slack does not list it
+        channel_place = place(self.caller.workspace, name_or_id)
+        directories = self.context.directories
+        if name_or_id.isalnum() and await directories.may_see(self.person.id, channel_place):
+            return name_or_id  # shared by another organisation: Slack does not list it
         raise BadInput(f"{NOT_A_MEMBER} Or Moot is not: in Slack, type “/invite @Moot” there.")
 
     def _cap(self, usual: Decimal | str | None) -> Decimal | None:
-        """The cap on a debate's cost that the token sets; None: as usual."""
+        """The cost cap that the token sets for a debate; None if the usual cap is lower."""
         cap = self.caller.cap
         if cap is not None and cap <= 0:
             raise BadInput(

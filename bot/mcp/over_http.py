@@ -1,7 +1,7 @@
-"""`/mcp` beside the bot: the SDK's streamable HTTP, served by the bot's own server.
+"""`/mcp` of the bot: streamable HTTP of the MCP SDK, served by the bot's own web server.
 
-Nothing is remembered between requests, so both sides can restart. Every request brings a token,
-and whose it is is asked anew with each. The SDK sees neither the token nor who has none.
+There are no sessions, so both sides can restart. The token of every request is checked before the
+SDK sees the request, and the SDK does not get the token.
 """
 
 import asyncio
@@ -24,38 +24,38 @@ from core.errors import BadInput, StoreError
 _log = logger(__name__)
 
 MCP_PATH = "/mcp"
-#: Programs on this machine may always call, under any of its names.
+#: Host names under which programs on this machine may always call.
 _LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 _UNKNOWN = (
     "The token is missing, unknown, expired or revoked. Make one in Slack with “/debate token”, "
     "and send it as “Authorization: Bearer …”."
 )
-#: Seconds between two looks whether a caller that is kept waiting is still there.
-_LOOK_AGAIN = 1.0
-#: Requests that one person's programs have answered at once, and those of all people: some wait for
-#: news for most of a minute, and Slack's requests come to the same server.
+#: Seconds between checks whether a waiting caller is still connected.
+_POLL_INTERVAL = 1.0
+#: Concurrent requests of one person, and of all people. Some wait for news for most of a minute,
+#: and Slack's requests come to the same server.
 MOST_OF_ONE, _MOST_OF_ALL = 10, 200
 _TOO_MANY = (
     "Too many requests are being answered for you, or for everybody, right now. Try again in a "
     "few seconds, with fewer at once."
 )
-_KEPT_FROM_SDK = frozenset({"authorization", "cookie"})
+_PRIVATE_HEADERS = frozenset({"authorization", "cookie"})
 
 
 @dataclass
 class McpRoutes:
-    """Serves `/mcp`. `start` it before requests come, `close` it after they do."""
+    """Serves `/mcp`. Call `start` before the first request and `close` after the last."""
 
-    #: Returns whose a token is; None: nobody's. May raise `StoreDown` or `SlackUnavailable`.
-    caller_of: Callable[[str], Awaitable[Caller | None]]
-    #: Returns debates as a caller sees them.
-    debates_of: Callable[[Caller], CallerDebates]
-    #: Host names, with their ports if those are unusual, under which programs reach Moot.
+    #: Returns the owner of a token; None: unknown. May raise `StoreDown` or `SlackUnavailable`.
+    find_caller: Callable[[str], Awaitable[Caller | None]]
+    #: Returns the debates of a caller.
+    caller_debates: Callable[[Caller], CallerDebates]
+    #: Host names under which programs reach Moot, with the port unless it is the default.
     hosts: Sequence[str] = ()
     _manager: StreamableHTTPSessionManager | None = field(default=None, init=False)
     _serving: asyncio.Task[None] | None = field(default=None, init=False)
     _stopped: asyncio.Event = field(default_factory=asyncio.Event, init=False)
-    #: Requests that are being answered, by workspace and person.
+    #: Number of current requests, by workspace and person.
     _answering: Counter[tuple[str, str]] = field(
         default_factory=Counter[tuple[str, str]], init=False
     )
@@ -67,7 +67,7 @@ class McpRoutes:
         local = [name for host in _LOCAL_HOSTS for name in (host, f"{host}:*")]
         origins = [f"http://{name}" for name in local] + [f"https://{host}" for host in self.hosts]
         manager = self._manager = StreamableHTTPSessionManager(
-            build_server(lambda request: self.debates_of(request.state.caller)),
+            build_server(lambda request: self.caller_debates(request.state.caller)),
             stateless=True,
             security_settings=TransportSecuritySettings(
                 enable_dns_rebinding_protection=True,
@@ -76,16 +76,16 @@ class McpRoutes:
             ),
             max_request_body_size=LARGEST_REQUEST,
         )
-        begun = asyncio.Event()
+        started = asyncio.Event()
 
         async def serve() -> None:
             async with manager.run():
-                begun.set()
+                started.set()
                 await self._stopped.wait()
 
-        # A task of its own: what it opens must be closed by who opened it.
+        # A separate task, as the task that enters `run` must also leave it.
         self._serving = asyncio.create_task(serve(), name="mcp")
-        await begun.wait()
+        await started.wait()
 
     async def close(self) -> None:
         self._stopped.set()
@@ -97,8 +97,8 @@ class McpRoutes:
         caller = None
         try:
             if scheme.casefold() == "bearer" and bearer.strip():
-                caller = await self.caller_of(bearer.strip())
-        except (StoreError, BadInput) as error:  # the database or Slack does not answer
+                caller = await self.find_caller(bearer.strip())
+        except (StoreError, BadInput) as error:  # neither the database nor Slack could be asked
             _log.warning("cannot look whose a token is", reason=type(error).__name__)
             return web.json_response({"error": "try again in a moment"}, status=503)
         if caller is None or self._manager is None:
@@ -107,32 +107,32 @@ class McpRoutes:
                 status=401,
                 headers={
                     "WWW-Authenticate": 'Bearer realm="moot", error="invalid_token"',
-                    "Connection": "close",  # its body, which nobody reads, goes with it
+                    "Connection": "close",  # the body of the request is not read
                 },
             )
-        whose = caller.workspace, caller.person.id
-        if self._answering[whose] >= MOST_OF_ONE or self._answering.total() >= _MOST_OF_ALL:
+        key = caller.workspace, caller.person.id
+        if self._answering[key] >= MOST_OF_ONE or self._answering.total() >= _MOST_OF_ALL:
             return web.json_response(
                 {"error": "too_many_requests", "error_description": _TOO_MANY},
                 status=429,
                 headers={"Retry-After": "5"},
             )
         reply = _Reply(request)
-        scope = _scope_of(request, caller)
-        self._answering[whose] += 1
+        scope = _asgi_scope(request, caller)
+        self._answering[key] += 1
         try:
-            await request.read()  # of those only whose token is known
+            await request.read()  # only after the token was checked
             await self._manager.handle_request(scope, reply.receive, reply.send)
         except ConnectionResetError:
             _log.info("a caller hung up")
         finally:
-            self._answering[whose] -= 1
-            self._answering += Counter()  # forgets who has none
+            self._answering[key] -= 1
+            self._answering += Counter()  # removes zero counts
         return reply.response
 
 
-def _scope_of(request: web.Request, caller: Caller) -> dict[str, Any]:
-    """The request as ASGI describes it (https://asgi.readthedocs.io, HTTP connection scope)."""
+def _asgi_scope(request: web.Request, caller: Caller) -> dict[str, Any]:
+    """The ASGI scope of a request (https://asgi.readthedocs.io, HTTP connection scope)."""
     return {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.4"},
@@ -146,7 +146,7 @@ def _scope_of(request: web.Request, caller: Caller) -> dict[str, Any]:
         "headers": [
             (name.lower(), value)
             for name, value in request.raw_headers
-            if name.decode("latin-1").lower() not in _KEPT_FROM_SDK
+            if name.decode("latin-1").lower() not in _PRIVATE_HEADERS
         ],
         "client": None,
         "server": None,
@@ -155,7 +155,7 @@ def _scope_of(request: web.Request, caller: Caller) -> dict[str, Any]:
 
 
 class _Reply:
-    """One request's body and answer, as ASGI hands them over."""
+    """The `receive` and `send` of ASGI for one request."""
 
     def __init__(self, request: web.Request) -> None:
         self._request = request
@@ -164,14 +164,14 @@ class _Reply:
         self.response = web.StreamResponse(status=500)
 
     async def receive(self) -> dict[str, Any]:
-        """The body, once; then nothing, until the caller has gone."""
+        """Return the body at the first call; later, wait until the caller disconnects."""
         if not self._is_read:
             self._is_read = True
             body = await self._request.read()
             return {"type": "http.request", "body": body, "more_body": False}
-        # aiohttp tells nobody when a caller hangs up, so it is looked for.
-        while (transport := self._request.transport) and not transport.is_closing():  # noqa: ASYNC110 - as said
-            await asyncio.sleep(_LOOK_AGAIN)
+        # aiohttp does not report that a caller disconnected, so the transport is polled.
+        while (transport := self._request.transport) and not transport.is_closing():  # noqa: ASYNC110 - see above
+            await asyncio.sleep(_POLL_INTERVAL)
         return {"type": "http.disconnect"}
 
     async def send(self, message: Any) -> None:

@@ -1,4 +1,4 @@
-"""What the tools answer, as values: clients get them as JSON (pure)."""
+"""Results of the tools; clients get them as JSON (pure)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -25,7 +25,7 @@ from core.use_cases.recall import SURE_FROM, RecalledDecision
 from core.use_cases.start import StartedDebate
 from core.values import Value
 
-#: Text of people and models: without escape sequences and invisible characters.
+#: Text of people or models, without escape sequences and invisible characters.
 Shown = Annotated[str, BeforeValidator(visible)]
 
 
@@ -179,12 +179,12 @@ class ListResult(Value):
     debates: tuple[ListedDebate, ...]
 
 
-def start_result(begun: StartedDebate) -> StartResult:
-    setup = begun.setup
+def start_result(started: StartedDebate) -> StartResult:
+    setup = started.setup
     cap = firm_cap(setup, setup.forecast.cost if setup.forecast else None)
     return StartResult(
-        debate_id=begun.debate_id,
-        fresh=begun.fresh,
+        debate_id=started.debate_id,
+        fresh=started.fresh,
         agents=tuple(agent.name for agent in setup.agents),
         playbook=setup.playbook.name if setup.playbook else None,
         cost_cap_usd=None if cap is None else float(cap),
@@ -215,13 +215,13 @@ def _common(debate: Debate, address: str) -> Mapping[str, Any]:
 
 
 def status(debate: Debate, address: str) -> StatusResult:
-    state, reached, playbook = state_of(debate), progress(debate), debate.setup.playbook
+    state, turns, playbook = state_of(debate), progress(debate), debate.setup.playbook
     return StatusResult(
         **_common(debate, address),
         playbook=playbook.name if playbook else None,
         stage="" if state.has_ended else stage(debate),
-        turns_done=reached.done,
-        turns_total=reached.total,
+        turns_done=turns.done,
+        turns_total=turns.total,
         waits_for=_waits_for(debate, state),
         open_questions=tuple(
             OpenQuestion(
@@ -243,9 +243,9 @@ def _waits_for(debate: Debate, state: DebateState) -> str:
         case DebateState.WAITING_FOR_ANSWERS:
             numbers = [str(question.number) for question in schedule.open_questions(debate)]
             due = schedule.due(debate)
-            until = f" until {when(due)}" if due else ""
-            several = "questions" if len(numbers) > 1 else "question"
-            return f"people's answers to {several} {', '.join(numbers)}{until}"
+            deadline = f" until {when(due)}" if due else ""
+            noun = "questions" if len(numbers) > 1 else "question"
+            return f"people's answers to {noun} {', '.join(numbers)}{deadline}"
         case DebateState.PAUSED:
             return "whoever paused it"
         case DebateState.WAITING_FOR_MODELS:
@@ -285,7 +285,7 @@ def verdict(debate: Debate, address: str) -> VerdictResult:
     )
 
 
-def found_decisions(recalled: Sequence[RecalledDecision]) -> SearchResult:
+def search_result(decisions: Sequence[RecalledDecision]) -> SearchResult:
     found = tuple(
         FoundDecision(
             debate_id=item.debate.id,
@@ -295,7 +295,7 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> SearchResult:
             decided_at=when(item.debate.ended_at or item.debate.now),
             likeness=round(item.likeness, 2),
         )
-        for item in recalled
+        for item in decisions
     )
     return SearchResult(found=found, sure=bool(found) and found[0].likeness >= SURE_FROM)
 

@@ -25,13 +25,14 @@ _log = logger(__name__)
 
 @asynccontextmanager
 async def readable_messages(incoming: Any, outgoing: Any) -> AsyncGenerator[Any]:
-    """The messages of a client; the SDK drops a line it cannot read, and the client waits.
+    """The messages of a client, with its unreadable lines handled.
 
-    Such a line is read leniently, or an error on `outgoing` says that it is no message.
+    The SDK drops such lines, and the client waits for an answer. Here they are read leniently, or
+    answered with an error on `outgoing`.
     """
     sending, messages = anyio.create_memory_object_stream[SessionMessage](0)
 
-    async def hand_on() -> None:
+    async def forward() -> None:
         with suppress(anyio.BrokenResourceError), sending:  # the server has ended
             async for item in incoming:
                 message = read_line(item) if isinstance(item, Exception) else item
@@ -41,32 +42,35 @@ async def readable_messages(incoming: Any, outgoing: Any) -> AsyncGenerator[Any]
                     await outgoing.send(SessionMessage(message))
 
     async with anyio.create_task_group() as group:
-        group.start_soon(hand_on)
+        group.start_soon(forward)
         yield messages
         group.cancel_scope.cancel()
 
 
 def read_line(fault: Exception) -> SessionMessage | JSONRPCError | None:
-    """Read a line without its byte order mark, `?` for half a surrogate pair; None: it is blank."""
+    """Parse a line leniently; None if it is blank.
+
+    Ignores a byte order mark, and replaces lone surrogates by `?`.
+    """
     first = fault.errors()[0] if isinstance(fault, ValidationError) else None
     if first and first["type"] == "json_invalid":
         line = str(first["input"]).strip("\ufeff \r\n")
         if not line:
             return None
         with suppress(ValueError, RecursionError):
-            text = json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace")
-            return SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
-    words = "This line is no JSON-RPC message; nor is a batch."
-    error = ErrorData(code=PARSE_ERROR, message=words)
+            data = json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace")
+            return SessionMessage(jsonrpc_message_adapter.validate_json(data, by_name=False))
+    text = "This line is not a JSON-RPC message. Batches are not supported."
+    error = ErrorData(code=PARSE_ERROR, message=text)
     return JSONRPCError(jsonrpc="2.0", id=None, error=error)
 
 
 async def serve(environment: BotSettings, config: Path | None) -> None:
-    """Serve until standard input ends. Nothing but the protocol goes to standard output.
+    """Serve until standard input ends. Only protocol messages go to standard output.
 
-    `environment` is read without the working folder's `.env`: an editor starts the server in the
-    folder of whatever project is open, and a stranger's project could send our keys to an address
-    of its own.
+    `environment` must be read without the working folder's `.env`: editors start the server in the
+    folder of the open project, and the `.env` of a malicious project could send keys to its own
+    server.
     """
     set_up_logs(environment.moot_log_level, environment.moot_log_format, environment.secrets)
     plugins = find_plugins(environment)

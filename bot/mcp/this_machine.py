@@ -1,8 +1,8 @@
-"""Debates of one person on their machine: held in this process, in the terminal's database.
+"""Debates of `moot mcp`: run in this process, in the terminal's database.
 
-An SQLite file belongs to one process at a time (`core/store/lock.py`), and there may be a server
-for each window of an editor. The first one holds the database for as long as it serves; the others
-read, and the next one to find it free takes it, with the debates that the first one left behind.
+Only one process at a time may write to an SQLite file (`core/store/lock.py`), and an editor may
+start a server for each window. The first server has the database until it ends; the others only
+read. When it is free again, another server takes it over and continues the running debates.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from bot.building import (
     open_store,
 )
 from bot.log import logger
-from bot.mcp.arguments import CallerActions, StartArguments, named_by_words
+from bot.mcp.arguments import CallerActions, StartArguments, request_key
 from bot.running.debates import Runner
 from bot.settings import BotSettings
 from bot.terminal.debating import SURFACE
@@ -48,10 +48,10 @@ from core.use_cases.steer import SteerDebate, only_steward
 
 _log = logger(__name__)
 
-#: How origins of debates begin that this server started.
+#: Prefix of the origins of debates that this server started.
 ORIGIN = "mcp/"
-#: Seconds between two looks whether another process has let the database go.
-LOOK_AGAIN = 5.0
+#: Seconds between attempts to open a database that another process uses.
+POLL_INTERVAL = 5.0
 _MOST_OPEN = 200
 
 
@@ -60,7 +60,7 @@ def _note_unreadable(debate_id: str, error: StoreError) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OwnDatabase:
+class _OpenDatabase:
     store: DebateStore
     runner: Runner
     actions: CallerActions
@@ -77,22 +77,22 @@ class ThisMachine:
     embedder: Embedder | None
     person: Person
     clock: Clock
-    #: Only files below it can be sources.
+    #: Only files below this folder can be sources.
     folder: Path
-    _held: _OwnDatabase | None = field(default=None, init=False)
+    _database: _OpenDatabase | None = field(default=None, init=False)
     _reader: DebateStore | None = field(default=None, init=False)
-    #: Closes what is open, when the server ends.
+    #: Closes the stores and the runner when the server ends.
     _open: AsyncExitStack = field(default_factory=AsyncExitStack, init=False)
     _taking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
-        """Take the database, now or as soon as nobody else has it, for as long as this lasts."""
+        """Open the database, now or as soon as no other process uses it; close it at the end."""
         async with self._open:
-            # Makes or migrates the tables; what another process has is in order already.
+            # Creates or migrates the tables; if another process has the database, it did so.
             with suppress(StoreInUse):
-                await self._take()
-            waiting = asyncio.create_task(self._wait_for_it(), name="database")
+                await self._acquire()
+            waiting = asyncio.create_task(self._wait_for_database(), name="database")
             try:
                 yield
             finally:
@@ -101,7 +101,7 @@ class ThisMachine:
 
     async def actions(self) -> CallerActions:
         try:
-            database = await self._take()
+            database = await self._acquire()
         except StoreInUse as error:
             raise BadInput(
                 f"{error} Until then debates can only be read here. If it is the server of "
@@ -111,10 +111,10 @@ class ThisMachine:
 
     async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[RecordedEvent]:
         try:
-            log = await (await self._reading()).events(debate_id)
+            log = await (await self._open_reader()).events(debate_id)
         except DebateUnknown:
             raise BadInput(
-                f"There is no debate {debate_id} here. list_debates shows which there are."
+                f"There is no debate {debate_id} here. list_debates lists those that exist."
             ) from None
         surface = fold(log).setup.place.surface
         if to_change and surface != SURFACE:
@@ -125,10 +125,10 @@ class ThisMachine:
         return log
 
     async def has_grown(self, debate_id: str, after: int) -> bool:
-        return bool(await (await self._reading()).events(debate_id, after=after))
+        return bool(await (await self._open_reader()).events(debate_id, after=after))
 
     async def newest(self, limit: int, *, running_only: bool) -> Sequence[Debate]:
-        store = await self._reading()
+        store = await self._open_reader()
         debates = list[Debate]()
         for entry in await store.find(DebateFilter(limit=limit, open_only=running_only)):
             try:
@@ -140,7 +140,7 @@ class ThisMachine:
         return debates
 
     async def recall(self, question: str) -> Sequence[RecalledDecision]:
-        store = await self._reading()
+        store = await self._open_reader()
         register = RecallDecisions(
             store=store, on_unreadable=_note_unreadable, embedder=self.embedder
         )
@@ -153,26 +153,30 @@ class ThisMachine:
     def origin(self, request: str) -> str:
         return f"{ORIGIN}{request}"
 
-    async def _take(self) -> _OwnDatabase:
-        """Raises `StoreInUse` where another process uses the database."""
+    async def _acquire(self) -> _OpenDatabase:
+        """Open the database and resume its debates.
+
+        Raises:
+            StoreInUse: Another process uses the database.
+        """
         async with self._taking:
-            if self._held is None:
-                database = self._held = await self._open_database()
+            if self._database is None:
+                database = self._database = await self._open_database()
                 for debate_id in await self._running(database.store):
                     database.runner.wake(debate_id)
-            return self._held
+            return self._database
 
-    async def _open_database(self) -> _OwnDatabase:
+    async def _open_database(self) -> _OpenDatabase:
         store = await self._open.enter_async_context(open_store(self.environment.moot_database))
         reader = build_reader(self.settings, self.tools, fetchers_here(store))
         turns = build_turns(self.calls, self.settings, store, reader)
-        # Nobody is shown a debate as it goes: programs ask.
+        # Programs poll for progress, so events go to no sink.
         engine = Engine(store=store, turns=turns, sink=Sinks(), clock=self.clock)
         runner = Runner(engine=engine, store=store, clock=self.clock)
         self._open.push_async_callback(runner.close)
         facts = FactLog(store=store, clock=self.clock, wake=runner.wake)
         note = AddNote(facts=facts, bounds=UNBOUNDED)
-        starting = StartDebate(
+        start = StartDebate(
             facts=facts,
             settings=lambda: self.settings,
             estimating=estimating(self.settings),
@@ -181,60 +185,60 @@ class ThisMachine:
         )
         stewards = only_steward(self.person)
         actions = CallerActions(
-            start=lambda arguments: self._start(starting, arguments),
+            start=lambda arguments: self._start(start, arguments),
             sources=self._sources,
             answer=AnswerQuestions(facts=facts, note=note),
             note=note,
             decide=DecideOnVerdict(facts=facts),
             steer=SteerDebate(facts=facts, note=note, stewards=stewards, mention=str),
         )
-        return _OwnDatabase(store=store, runner=runner, actions=actions)
+        return _OpenDatabase(store=store, runner=runner, actions=actions)
 
     async def _sources(
-        self, _debate: Debate, named: Sequence[str]
+        self, _debate: Debate, names: Sequence[str]
     ) -> tuple[Sequence[SourceReference], str]:
-        """Files and pages, and the sizes and times of the files."""
-        references = references_below(self.folder, named, self.person)
+        """References to files and pages, and a text of the files' sizes and modification times."""
+        references = references_below(self.folder, names, self.person)
         files = [
             Path(reference.fetch) for reference in references if reference.kind is SourceKind.FILE
         ]
         try:
-            states = [file.stat() for file in files]
+            stats = [file.stat() for file in files]
         except OSError as error:
             raise BadInput(f"A source cannot be read: {error.strerror}.") from None
-        return references, " ".join(f"{state.st_size}/{state.st_mtime_ns}" for state in states)
+        return references, " ".join(f"{stat.st_size}/{stat.st_mtime_ns}" for stat in stats)
 
-    async def _start(self, starting: StartDebate, arguments: StartArguments) -> StartedDebate:
+    async def _start(self, start: StartDebate, arguments: StartArguments) -> StartedDebate:
         if arguments.channel:
             raise BadInput(
                 "Debates of this server are held on this machine, in no channel: leave “channel” "
                 "out. Nothing was started."
             )
-        named = named_by_words("start", arguments, self.person.id, str(self.folder))
-        origin, before = await starting.asked_before(self.origin(named))
-        if before and before.status is Status.RUNNING:
-            starting.facts.wake(before.id)
-            return StartedDebate(debate_id=before.id, setup=before.setup, fresh=False)
+        key = request_key("start", arguments, self.person.id, str(self.folder))
+        origin, earlier = await start.asked_before(self.origin(key))
+        if earlier and earlier.status is Status.RUNNING:
+            start.facts.wake(earlier.id)
+            return StartedDebate(debate_id=earlier.id, setup=earlier.setup, fresh=False)
         references = references_below(self.folder, arguments.sources, self.person)
         request = arguments.request(references, asked_by=self.person, place=Place(surface=SURFACE))
-        setup = await starting.setup_for(request, Choices(clarify=arguments.clarify))
+        setup = await start.setup_for(request, Choices(clarify=arguments.clarify))
         check_providers(setup, self.environment, self.settings.servers)
         most = self.environment.bounds.debates_per_person
-        store = starting.facts.store
-        own = await self._running(store)
-        running = await store.find(DebateFilter(open_only=True, limit=_MOST_OPEN))
-        repeated = any(entry.question == setup.question for entry in running)
-        if len(own) >= most and not repeated:
+        store = start.facts.store
+        running_ids = await self._running(store)
+        entries = await store.find(DebateFilter(open_only=True, limit=_MOST_OPEN))
+        is_repetition = any(entry.question == setup.question for entry in entries)
+        if len(running_ids) >= most and not is_repetition:
             raise BadInput(
-                f"{len(own)} debates run here ({', '.join(own)}), as many as may at once "
-                "(MOOT_DEBATES_PER_PERSON). Nothing was started: wait until one has ended, or end "
-                "one with stop_debate."
+                f"{len(running_ids)} debates run here ({', '.join(running_ids)}), the most "
+                "allowed (MOOT_DEBATES_PER_PERSON). Nothing was started: wait until one has ended, "
+                "or end one with stop_debate."
             )
-        setup = setup.model_copy(update={"forecast": starting.estimating(setup).forecast})
-        return await starting.begin(setup, origin=origin)
+        setup = setup.model_copy(update={"forecast": start.estimating(setup).forecast})
+        return await start.begin(setup, origin=origin)
 
     async def _running(self, store: DebateStore) -> Sequence[str]:
-        """The debates that this person began here and nobody ended, oldest first."""
+        """Ids of the running debates that this person started here, oldest first."""
         entries = await store.find(DebateFilter(open_only=True, limit=_MOST_OPEN))
         return [
             entry.debate_id
@@ -242,21 +246,21 @@ class ThisMachine:
             if entry.origin.startswith(ORIGIN) and entry.asked_by == self.person.id
         ]
 
-    async def _reading(self) -> DebateStore:
-        if self._held is not None:
-            return self._held.store
+    async def _open_reader(self) -> DebateStore:
+        if self._database is not None:
+            return self._database.store
         if self._reader is None:
             location = self.environment.moot_database
             self._reader = await self._open.enter_async_context(look_into(location))
         return self._reader
 
-    async def _wait_for_it(self) -> None:
-        while self._held is None:
-            await self.clock.sleep(LOOK_AGAIN)
+    async def _wait_for_database(self) -> None:
+        while self._database is None:
+            await self.clock.sleep(POLL_INTERVAL)
             try:
-                await self._take()
+                await self._acquire()
             except StoreInUse:
-                pass  # another process works on it
+                pass  # another process uses it
             except StoreError as error:
                 _log.warning("cannot take the database", reason=str(error))
 
@@ -264,21 +268,23 @@ class ThisMachine:
 _LONGEST_NAME = 80
 
 
-def references_below(folder: Path, named: Sequence[str], by: Person) -> tuple[SourceReference, ...]:
+def references_below(
+    folder: Path, names: Sequence[str], person: Person
+) -> tuple[SourceReference, ...]:
     """The sources that a program named: the terminal's rules, limited to a folder.
 
-    Stricter than at a terminal, as text that the program has read may make it name files: only
-    files below the folder, without hidden ones; no file at all where it is the root or contains
-    the home folder, where some editors start servers.
+    Stricter than the terminal, because injected text can make a program name files: only files
+    below the folder, and no hidden ones. No file is allowed if the folder is the root or contains
+    the home folder; some editors start servers there.
 
     Raises:
-        BadInput: One cannot be a source; says which and why.
+        BadInput: A source is not allowed; the message names it and the reason.
     """
     sources, folder = list[str](), folder.resolve()
     is_too_wide = folder.parent == folder
-    with suppress(RuntimeError):  # nobody's account has no home
+    with suppress(RuntimeError):  # the account `nobody` has no home folder
         is_too_wide = is_too_wide or Path.home().resolve().is_relative_to(folder)
-    for name in named:
+    for name in names:
         if name.startswith(("http://", "https://")):
             sources.append(name)
             continue
@@ -303,4 +309,4 @@ def references_below(folder: Path, named: Sequence[str], by: Person) -> tuple[So
                 "matters into the context. Nothing was started."
             )
         sources.append(str(path))
-    return references_to(sources, by)
+    return references_to(sources, person)

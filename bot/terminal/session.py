@@ -182,9 +182,7 @@ def _on_signals(
     on_interrupt: Callable[[], object], on_end: Callable[[], object]
 ) -> Generator[None]:
     loop, signals = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
-    with suppress(
-        NotImplementedError, RuntimeError
-    ):  # signals can be handled in the main thread only
+    with suppress(NotImplementedError, RuntimeError):  # not in the main thread
         for number, act in zip(signals, (on_interrupt, on_end), strict=True):
             loop.add_signal_handler(number, act)
     try:

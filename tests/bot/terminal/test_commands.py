@@ -440,7 +440,7 @@ def test_a_debate_all_agree_on_is_skipped_and_can_be_held_all_the_same(moot: Moo
 
     assert "the debate was skipped." in result.stdout
     command = f"moot debate --resume {debate_id} --when always"
-    assert f"Debate it all the same with: {command}" in result.stderr
+    assert f"To have it debated anyway: {command}" in result.stderr
     assert again.exit_code == 0
     assert "wants the debate all the same." in again.stderr
     assert "Round 1 of 3: critique (6 turns)" in again.stderr
