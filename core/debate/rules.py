@@ -178,7 +178,7 @@ class StandingQuestion(Value):
     """A question that a playbook asks people before round 1."""
 
     question: _Sentences = Field(description="What people are asked.")
-    assumption: _Sentences = Field(description="What holds if nobody answers.")
+    assumption: _Sentences = Field(description="Used if nobody answers.")
 
 
 class PlaybookCriterion(Value):

@@ -83,7 +83,7 @@ def cast_by_topics(question: str, plugin_roles: Sequence[Role] = ()) -> Sequence
     """
     spellings = {word.lower(): word for word in _WORD.findall(question)}
     software = [spellings[word] for word in spellings if word in _SOFTWARE]
-    roles = [CastRole(_GENERALIST, "Weighs the whole where nothing speaks of software.")]
+    roles = [CastRole(_GENERALIST, "Weighs all sides, as the question is not about software.")]
     if software:
         roles = [CastRole(_ARCHITECT, f"The question says {_quoted(software)}: software.")]
     roles.append(CastRole(_OPERATIONS, "Looks at who will run it, and how."))
@@ -132,6 +132,6 @@ def _complete_cast(cast: Sequence[CastRole], most: int = MOST) -> Sequence[CastR
     sceptic = next((role for role in cast if role.role == SCEPTIC), None)
     usual = (role for role in _USUAL if role not in {chosen.role for chosen in roles})
     while len(roles) < min(FEWEST, most) - 1:
-        roles.append(CastRole(next(usual), "Weighs the whole where no topic stands out."))
+        roles.append(CastRole(next(usual), "Weighs all sides, as no topic stands out."))
     default = CastRole(SCEPTIC, "Looks for what is wrong with the favourite answer.")
     return (*roles, sceptic or default)

@@ -54,10 +54,10 @@ HIDDEN_EVENTS = (
 )
 #: People read this in place of a hidden verdict.
 SEALED = (
-    "Sealed: what the agents hold and decide is shown once the debate is revealed, so that people "
-    "vote on their own."
+    "Sealed: the agents' opinions and their verdict are shown once the debate is revealed, so that "
+    "people vote independently."
 )
-_FAILED = "Why is shown once the debate is revealed."
+_FAILED = "The reason is shown once the debate is revealed."
 
 
 def reveals_at(debate: Debate) -> datetime | None:

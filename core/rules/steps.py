@@ -81,8 +81,8 @@ class Step:
     only_if: Condition | None = None
     #: The agreement of the positions. It is recorded as the reason if `only_if` is False.
     agreement: Callable[[Debate], Agreement | None] | None = None
-    #: The number of consecutive rounds an agent may miss before it is out; missing round 1 always
-    #: takes it out. 0: no agent is taken out.
+    #: An agent is out after so many failed turns in consecutive rounds, or after a failed turn in
+    #: round 1. 0: no agent is ever out.
     misses: int = 0
     #: Whether it belongs to the first answers, which are given even if no round is held.
     isolated: bool = False
@@ -109,7 +109,7 @@ class Step:
         return _turns(self.act, number, agents, targets if self.each_other else None)
 
     def lost_agents(self, debate: Debate, upto: int | None) -> Collection[str]:
-        """Ids of agents that are out because of missed turns, up to a round; see `misses`."""
+        """Ids of agents that are out because of failed turns, up to a round; see `misses`."""
         missed = dict[str, set[int]]()
         for turn in (failure.turn for failure in debate.failures.values()):
             if turn.act is self.act and (upto is None or turn.round <= upto):
@@ -255,7 +255,7 @@ class Format:
     def alive(self, debate: Debate, upto: int | None = None) -> tuple[str, ...]:
         """Ids of agents that can still speak, in roster order.
 
-        With `upto` only turns missed up to that round count.
+        With `upto` only turns that failed up to that round count.
         """
 
         def agents() -> tuple[str, ...]:
@@ -279,7 +279,7 @@ class Format:
         return {agent: newest[agent] for agent in _roster(debate) if agent in newest}
 
     def drafts(self, debate: Debate) -> Mapping[str, Contribution]:
-        """The isolated first answers by agent; empty until all present agents have given one."""
+        """The isolated first answers by agent; empty until all present agents' turns are over."""
         act, present = self.phases[0], agents_present(debate, self.alive(debate))
         if not all(debate.is_done(turn_of(act, 1, agent)) for agent in present):
             return {}

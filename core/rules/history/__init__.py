@@ -1,1 +1,1 @@
-"""Context strategies: what stands in for older turns in a prompt."""
+"""Context strategies: how older turns are shortened in prompts."""
