@@ -8,6 +8,7 @@ it says, and how much of a debate's gain is kept where only the gate's questions
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -340,8 +341,8 @@ def _single_voters(questions: Sequence[ReplayedQuestion]) -> Sequence[str]:
     alone = [
         (side == question.truth)
         for question in whole
-        for side, voters in agreement(question.first).first.items()
-        if side and len(voters) == 1
+        for side, count in Counter(map(leading, question.first.values())).items()
+        if side and count == 1
     ]
     if alone:
         lines.append(f"A model alone with its side: {len(alone)}, {percent(fmean(alone))} right")
