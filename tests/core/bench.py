@@ -1,4 +1,4 @@
-"""An engine over a log in memory and a scripted model, for tests of whole debates."""
+"""An engine with a log in memory and a scripted model, for tests of whole debates."""
 
 from dataclasses import dataclass, field
 
@@ -11,45 +11,50 @@ from core.debate.state import Debate
 from core.engine import SUMMARY_GRACE, Engine
 from core.evidence.reading import EvidenceReader, FileReader, fetch_text
 from core.llm.call import ModelCalls
-from core.settings import EvidenceLimits
+from core.ports import Clock, SourceReader
+from core.settings import USUAL_CALLS_AT_ONCE, EvidenceLimits
 from core.testing import InMemoryStore, RecordingSink, ScriptedProvider, a_setup
 from tests.core.leaping_loop import LoopClock
 
 DEBATE = "dabc2345"
-#: Reads what was written with a question, and nothing else.
+#: Reads only texts pasted with the question.
 TEXTS = EvidenceReader(FileReader(EvidenceLimits()), {SourceKind.TEXT: fetch_text})
 
 
 @dataclass
 class Bench:
-    """An engine over a log in memory and a scripted model."""
+    """A debate with its store, its model and its engine."""
 
     provider: ScriptedProvider = field(default_factory=ScriptedProvider)
     store: InMemoryStore = field(default_factory=InMemoryStore)
     sink: RecordingSink = field(default_factory=RecordingSink)
     grace: float = SUMMARY_GRACE
+    clock: Clock = field(default_factory=LoopClock)
+    reader: SourceReader = TEXTS
+    #: Calls at the same time.
+    parallel: int = USUAL_CALLS_AT_ONCE
 
     @property
     def engine(self) -> Engine:
         """A new engine, as after a restart."""
-        clock = LoopClock()
-        calls = ModelCalls({self.provider.name: self.provider}, clock)
+        providers = {self.provider.name: self.provider}
+        calls = ModelCalls(providers, self.clock, parallel=self.parallel)
         return Engine(
             store=self.store,
-            turns=Turns(calls, reader=TEXTS),
+            turns=Turns(calls, reader=self.reader),
             sink=self.sink,
-            clock=clock,
+            clock=self.clock,
             summary_grace=self.grace,
         )
 
     async def start(self, setup: Setup | None = None) -> None:
         event = DebateStarted(setup=setup or a_setup())
-        await self.store.create(DEBATE, event, origin="trigger-1", at=LoopClock().now())
+        await self.store.create(DEBATE, event, origin="trigger-1", at=self.clock.now())
 
     async def run(self, setup: Setup | None = None) -> Debate:
         await self.start(setup)
         return await self.engine.run(DEBATE)
 
     async def add(self, event: Event) -> None:
-        """What a person does."""
-        await self.store.append(DEBATE, event, at=LoopClock().now())
+        """Record an event of a person."""
+        await self.store.append(DEBATE, event, at=self.clock.now())

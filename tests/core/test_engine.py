@@ -8,8 +8,7 @@ from datetime import datetime
 import pytest
 
 from core.acts.replies import first_sentence
-from core.acts.take import Turns
-from core.debate.debate_events import DebateFailed, DebateStarted
+from core.debate.debate_events import DebateFailed
 from core.debate.log import Event, RecordedEvent, fold
 from core.debate.people import Person, Stop
 from core.debate.people_events import DebateWanted, FollowUpAsked, StopRequested
@@ -17,7 +16,6 @@ from core.debate.state import Status
 from core.debate.turn import Act
 from core.debate.turn_events import ContributionMade
 from core.debate.verdict import FollowUp, VerdictSource
-from core.engine import Engine
 from core.errors import ProviderDown, ProviderError, RequestRejected, RunLost, StoreDown
 from core.llm.call import CallOptions, ModelCalls, ModelRef
 from core.ports import AppendResult, RunToken
@@ -27,7 +25,6 @@ from core.rules.formats.registry import format_of
 from core.testing import (
     InMemoryStore,
     ManualClock,
-    RecordingSink,
     ScriptedProvider,
     a_setup,
     on_own_models,
@@ -51,7 +48,7 @@ async def test_a_follow_up_is_answered_though_the_reopened_debate_failed() -> No
         DebateFailed(reason="No model could be asked.", edition=2),
     )
     for event in events:
-        await bench.store.append(DEBATE, event, at=LoopClock().now())
+        await bench.add(event)
     debate = await asyncio.wait_for(bench.engine.run(DEBATE), timeout=300)
 
     assert (debate.status, debate.verdict) == (Status.FAILED, None)
@@ -200,15 +197,12 @@ class TakenOver(ScriptedProvider):
 
 @pytest.mark.parametrize("seconds", [60, -60], ids=["frozen", "the clock was set back"])
 async def test_a_frozen_run_makes_no_queued_call(seconds: float) -> None:
-    store, clock, sink = InMemoryStore(), ManualClock(), RecordingSink()
-    provider = TakenOver(store, clock, seconds)
-    turns = Turns(ModelCalls({"scripted": provider}, clock, parallel=1))
-    engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
-    await store.create(DEBATE, DebateStarted(setup=a_setup()), origin="o1", at=clock.now())
+    store, clock = InMemoryStore(), ManualClock()
+    bench = Bench(TakenOver(store, clock, seconds), store, clock=clock, parallel=1)
 
     with pytest.raises(RunLost):
-        await engine.run(DEBATE)
-    assert len(provider.requests) == 1  # three agents were ready to speak
+        await bench.run()
+    assert len(bench.provider.requests) == 1  # three agents were ready to speak
 
 
 async def test_a_run_that_was_frozen_while_it_checked_its_claim_checks_again() -> None:
@@ -226,15 +220,11 @@ async def test_a_run_that_was_frozen_while_it_checked_its_claim_checks_again() -
                 clock.advance(60)
                 await self.claim(DEBATE)
 
-    store, sink = TakenOverMeanwhile(), RecordingSink()
-    await store.create(DEBATE, DebateStarted(setup=a_setup()), origin="o1", at=clock.now())
-    provider = ScriptedProvider()
-    turns = Turns(ModelCalls({"scripted": provider}, clock))
-    engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
+    bench = Bench(store=TakenOverMeanwhile(), clock=clock)
 
     with pytest.raises(RunLost):
-        await engine.run(DEBATE)
-    assert (len(asked) > 1, provider.requests) == (True, [])
+        await bench.run()
+    assert (len(asked) > 1, bench.provider.requests) == (True, [])
 
 
 async def test_a_run_that_was_taken_over_stops_and_writes_nothing_more() -> None:

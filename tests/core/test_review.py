@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from core.acts.take import Turns
 from core.clock import SystemClock
 from core.debate.contributions import Answer, FindingStatus, Note
-from core.debate.debate_events import ClarificationsClosed, DebateStarted
+from core.debate.debate_events import ClarificationsClosed
 from core.debate.evidence import SourceKind, SourceReference, SourceText
 from core.debate.log import Event
 from core.debate.message_events import ClarificationAnswered, NoteAdded
@@ -18,14 +17,10 @@ from core.debate.people_events import StopRequested
 from core.debate.rules import When
 from core.debate.state import Debate
 from core.debate.turn import Act
-from core.engine import Engine
 from core.errors import BadInput, ProviderError, RequestRejected
 from core.evidence.diffs import with_hunks
-from core.llm.call import ModelCalls
 from core.request import ModelRequest
 from core.testing import (
-    InMemoryStore,
-    RecordingSink,
     ScriptedProvider,
     a_finding_reply,
     a_setup,
@@ -36,9 +31,9 @@ from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
 from core.transcript.report import report
 from core.transcript.review_comment import task_list
+from tests.core.bench import DEBATE, Bench
 
 DANA = Person(id="U1", name="Dana")
-REVIEW = "dabc2345"
 PLAN = """# Move to one queue
 
 We drop the old queue on Monday. Jobs that are in it are lost.
@@ -89,7 +84,8 @@ class ReviewRun:
     texts: Mapping[str, str] = field(default_factory=lambda: {"plan.md": PLAN})
 
     def __post_init__(self) -> None:
-        self.store, self.provider = InMemoryStore(), ScriptedProvider(self.reply)
+        provider = ScriptedProvider(self.reply)
+        self.bench = Bench(provider, clock=SystemClock(), reader=self)
 
     def reply(self, request: ModelRequest) -> Reply:
         match request.act:
@@ -113,18 +109,13 @@ class ReviewRun:
     async def run(self) -> Debate:
         """Start the review and run it until it waits or has ended."""
         changes = {"format": "review", "references": (a_file("plan.md"),), "when": When.SPLIT}
-        started = DebateStarted(setup=a_setup(rounds=1).model_copy(update=changes))
-        await self.store.create(REVIEW, started, origin="o", at=SystemClock().now())
-        return await self.on()
+        return await self.bench.run(a_setup(rounds=1).model_copy(update=changes))
 
     async def on(self, *events: Event) -> Debate:
         """Add events of people and continue the review in a new engine."""
-        clock = SystemClock()
         for event in events:
-            await self.store.append(REVIEW, event, at=clock.now())
-        turns = Turns(ModelCalls({"scripted": self.provider}, clock), reader=self)
-        engine = Engine(store=self.store, turns=turns, sink=RecordingSink(), clock=clock)
-        return await engine.run(REVIEW)
+            await self.bench.add(event)
+        return await self.bench.engine.run(DEBATE)
 
 
 def answered(text: str) -> Event:
@@ -165,7 +156,7 @@ async def test_a_changed_text_is_read_before_the_second_look_and_can_be_quoted()
     await review.run()
     debate = await review.on(handed_in("plan-2.md"), answered(""))
 
-    looks = review.provider.requests_of(Act.SECOND_LOOK)
+    looks = review.bench.provider.requests_of(Act.SECOND_LOOK)
     assert all(any("drain it on" in part.text for part in request.parts) for request in looks)
     assert debate.verdict
     findings = [(it.citation.source, it.status.value) for it in debate.verdict.findings]
@@ -177,7 +168,7 @@ async def test_a_changed_text_is_read_before_the_second_look_and_can_be_quoted()
     assert debate.verdict.findings[0].changed == lines
     assert f"Changed at finding 1:\n\n    {lines[0]}\n    {lines[1]}" in report(debate)
     assert f"  > `{lines[1]}`" in task_list(debate)
-    assert "r1/second_look/architect" in explanation(await review.store.events(REVIEW))
+    assert "r1/second_look/architect" in explanation(await review.bench.store.events(DEBATE))
 
 
 @pytest.mark.parametrize(

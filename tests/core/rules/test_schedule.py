@@ -10,6 +10,7 @@ from core.debate.contributions import Contribution, Failure, FailureCause
 from core.debate.debate_events import ClarificationsClosed, DebateStarted
 from core.debate.evidence import Source, SourceKind, SourceReference
 from core.debate.log import Event, fold
+from core.debate.people_events import DebatePaused, DebateResumed
 from core.debate.setup import Setup
 from core.debate.state import Status
 from core.debate.turn import Act, Turn
@@ -19,6 +20,7 @@ from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of, turns_ready
 from core.testing import a_setup, log_of
 from tests.core.dice import DANA, START, Luck, Play, lucks, setups
+from tests.core.use_cases.logs import Recording, questions
 
 AFTER_ALL_DEADLINES = START + timedelta(days=9)
 
@@ -120,3 +122,26 @@ def test_a_debate_that_an_older_version_began_without_its_sources_continues(*, s
 
     assert schedule.ready(debate)
     assert schedule.conclusion(debate) is None
+
+
+PAUSED = DebatePaused(by=DANA, origin="0")
+A_DAY = 86_400.0
+
+
+async def test_no_deadline_for_answers_passes_during_a_pause() -> None:
+    log = Recording()
+    running = await log.begin(questions(1))
+    until = questions(1).clarifications.until
+    late = until + timedelta(hours=1)
+    assert schedule.overdue(running, late)
+    assert schedule.due(running) == until
+
+    await log.facts.record(running.id, PAUSED)
+    paused = await log.debate()
+    assert schedule.overdue(paused, late) is None
+    assert schedule.due(paused) is None
+
+    log.clock.advance(A_DAY)
+    await log.facts.record(running.id, DebateResumed(by=DANA, origin="1"))
+    resumed = await log.debate()
+    assert schedule.due(resumed) == until + timedelta(seconds=A_DAY)
