@@ -1,1 +1,1 @@
-"""A debate: its values by subject, its events, and the log they make. Pure."""
+"""A debate: its values by subject, its events, its log and its state. Pure."""

@@ -1,1 +1,1 @@
-"""What comes next and what counts: schedule, formats, history, votes, facts. Pure."""
+"""The rules of debates as pure functions: schedule, formats, history, options and votes."""

@@ -3,8 +3,8 @@
 A model's own confidence is too high, and rises in a debate in any case (arXiv:2505.19184,
 arXiv:2306.13063). Measured on recorded forecasts (arXiv:2512.22625): the mean of the counted
 ballots, with one vote per model and the bounds below, has the smallest error (Brier .1546; the
-spread of the first answers alone .1730). A cap for debates without sources made it larger. The
-deductions for missing ballots and turns were not measured.
+spread of the first answers alone .1730). There a cap for debates without sources would be wrong.
+The deductions for missing ballots and turns were not measured.
 """
 
 from collections.abc import Mapping
