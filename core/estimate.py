@@ -31,7 +31,7 @@ from core.rules import casting, shadow
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.history.material import round_turn, stage_turn
-from core.rules.history.strategies import wants
+from core.rules.history.strategies import shown_summaries
 from core.rules.judging import auditor_of
 from core.rules.steps import Format
 from core.usage import Usage
@@ -268,7 +268,7 @@ def _summaries(debate: Debate, rounds: int, own: Sequence[Turn]) -> Collection[T
         turns += map(stage_turn, form.stages if rounds else form.stages[:1])
         if form.most_rounds > 1 and (rounds or not form.stages):
             turns += map(round_turn, range(1, max(1, rounds) + 1))
-    summaries = (summary for turn in own for summary in wants(debate, turn))
+    summaries = (summary for turn in own for summary in shown_summaries(debate, turn))
     # In a last round that is not the second one, an agent's summary of the round before serves.
     turns += (turn for turn in summaries if turn.agent in everybody and turn.round < max(3, rounds))
     return dict.fromkeys(turns)

@@ -12,8 +12,8 @@ from core.rules import casting
 from core.rules.formats import review
 from core.rules.formats.review import (
     answered_words,
+    changed_texts,
     current_findings,
-    handed_in,
     open_findings_words,
     references,
     struck_count,
@@ -75,7 +75,7 @@ def subject_line(debate: Debate) -> str:
     ]
     changed = [
         f"{gist(source.reference.title, _TITLE_LIMIT)} ({source.id})"
-        for source in handed_in(debate)
+        for source in changed_texts(debate)
     ]
     lines = [item_list(named, _SUBJECT_LIMIT, ", ")]
     lines += [f"Handed in since: {item_list(changed, _SUBJECT_LIMIT, ', ')}"] if changed else []

@@ -29,7 +29,7 @@ from core.debate.state import Debate, Status
 from core.figures import quantity
 from core.rules import schedule
 from core.rules.formats import clarifying
-from core.rules.formats.review import WEIGHTY, is_settled_by_text, unasked_words
+from core.rules.formats.review import SEVERE, is_settled_by_text, unasked_words
 
 #: Characters that all questions of a card may take together, and one of them.
 _ROOM = 9000
@@ -137,7 +137,7 @@ def _head(debate: Debate, clarifications: Clarifications, waiting: Sequence[Clar
     until = f":hourglass_flowing_sand: {until}"
     if debate.findings and clarifications.turn.round:
         items = debate.findings.items
-        rest = sum(item.severity not in WEIGHTY for item in items)
+        rest = sum(item.severity not in SEVERE for item in items)
         more = f" Lighter findings in the agents' posts: {rest}." if rest else ""
         more += f" {beyond}" if (beyond := unasked_words(debate)) else ""
         return (

@@ -21,7 +21,7 @@ from core.rules.formats import panel, review
 from core.rules.formats.registry import format_of
 from core.rules.formats.review import is_settled_by_text
 from core.rules.formats.shown import CUT_MARK, excerpt, first_paragraphs
-from core.rules.history.material import in_short
+from core.rules.history.material import round_summary
 from core.rules.history.strategies import strategy_of
 from core.rules.judging import raised_points
 from core.rules.movement import cause_words, mind_changes
@@ -233,7 +233,7 @@ def round_summary_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
             for statement in panel.statements(debate, number)
         )
         label, ends = f"Round {number} in short{key}", number == rounds[-1]
-        if text := in_short(debate, number) or "\n\n".join(beginnings):
+        if text := round_summary(debate, number) or "\n\n".join(beginnings):
             kind = PartKind.SUMMARY
             parts.append(Part(kind=kind, label=label, text=text, ends_shared=ends, trim_priority=4))
     return parts

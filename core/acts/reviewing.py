@@ -41,12 +41,12 @@ from core.rules.formats.review import (
     NAME,
     NOT_READY,
     READY,
+    SEVERE,
     VERDICTS,
-    WEIGHTY,
     WITH_CHANGES,
     answered_words,
+    changed_texts,
     current_findings,
-    handed_in,
     is_handing_in,
     merge_findings,
     open_findings_words,
@@ -133,7 +133,7 @@ async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionM
 
 
 async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
-    revisions, findings = handed_in(debate), own_findings(debate, turn.agent)
+    revisions, findings = changed_texts(debate), own_findings(debate, turn.agent)
     sources = (*subject(debate), *revisions)
     labels = tuple(f"f{finding.number}" for finding in findings)
     form = second_look_reply(labels, tuple(source.id for source in sources))
@@ -262,7 +262,9 @@ def _line(finding: ReviewFinding) -> str:
 
 
 def _values_of_review(debate: Debate, turn: Turn) -> Mapping[str, object]:
-    revisions = [source.id for source in handed_in(debate)] if turn.act is Act.SECOND_LOOK else []
+    revisions = (
+        [source.id for source in changed_texts(debate)] if turn.act is Act.SECOND_LOOK else []
+    )
     sources = [source.id for source in subject(debate)]
     return {
         "subject": ", ".join((*sources, *revisions)) or "the question",
@@ -314,7 +316,7 @@ def verdict_of_review(debate: Debate, verdict: Verdict) -> Verdict:
     if verdict.is_undecided:
         return verdict.model_copy(update=fields)
     options = options_of(debate)
-    is_weighty = any(finding.is_open for finding in findings if finding.severity in WEIGHTY)
+    is_weighty = any(finding.is_open for finding in findings if finding.severity in SEVERE)
     option = options.resolve(verdict.option) or option_voted_for(debate)
     missing_reason = _missing_verdict_reason(debate, option)
     if missing_reason:

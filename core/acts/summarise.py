@@ -40,8 +40,8 @@ async def summarise(calls: ModelCalls, debate: Debate, turn: Turn) -> SummaryMad
     try:
         return SummaryMade(summary=await _ask(calls, debate, turn, material))
     except CallFailed as error:
-        stand_in, wasted_usage = material.stand_in, error.usage
-        if stand_in is None:
+        fallback_text, wasted_usage = material.fallback_text, error.usage
+        if fallback_text is None:
             raise
     try:
         summary = await _ask(calls, debate, turn, material, brief=True)
@@ -50,10 +50,10 @@ async def summarise(calls: ModelCalls, debate: Debate, turn: Turn) -> SummaryMad
         summary = Summary(
             turn=turn,
             kind=material.kind,
-            text=stand_in,
+            text=fallback_text,
             before_chars=material.whole_chars or len(material.text),
-            after_chars=len(stand_in),
-            method=material.stand_in_method,
+            after_chars=len(fallback_text),
+            method=material.fallback_method,
             warnings=(f"The summary failed: {error}",),
         )
     return SummaryMade(summary=summary.model_copy(update={"lost": wasted_usage}))
@@ -81,10 +81,10 @@ async def _ask(
         text = text[-len(text) // 2 :]
     full_part = Part(kind=PartKind.OTHER, label="To be summed up", text=text, trim_priority=2)
     # The next summary begins with the same texts, so they are marked for the cache.
-    read_again = len(material.grows_by) - material.is_last
+    read_again = len(material.pieces) - material.is_last
     grows = [
         replace(full_part, text=piece, ends_shared=index < read_again)
-        for index, piece in enumerate(material.grows_by)
+        for index, piece in enumerate(material.pieces)
     ]
     people, notes = question_and_note_parts(debate)
     if turn.agent == JUDGE:  # no other prompt begins with the same text
@@ -105,7 +105,7 @@ async def _ask(
         most_chars=material.most_chars,
     )
     terms = terms_for(debate, turn, agent)
-    if material.stand_in is not None:  # a second try may follow
+    if material.fallback_text is not None:  # a second try may follow
         terms = replace(terms, seconds=terms.seconds / 2)
     reply, call = await calls.ask(request, agent, terms)
     summary = cut(reply.strip(), material.most_chars)

@@ -35,10 +35,10 @@ def ready(debate: Debate) -> Sequence[Turn]:
         return ()
     if is_cut_short(debate):
         return _end(debate)
-    reading = sources.unread(debate)
+    reading = sources.unread_turns(debate)
     if casting.is_due(debate):
         # The cast depends on the topic, which may be explained only in a thread.
-        threads = debate.open_turns(sources.threads(debate))
+        threads = debate.open_turns(sources.thread_turns(debate))
         return threads or (casting.TURN, *reading)
     if sources.are_awaited(debate, reading) or review.awaits_changed_text(debate):
         return reading

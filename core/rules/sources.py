@@ -23,12 +23,12 @@ MOST_CHARACTERS = 3_000_000
 _LONGEST_TITLE = 120
 
 
-def unread(debate: Debate) -> Sequence[Turn]:
+def unread_turns(debate: Debate) -> Sequence[Turn]:
     turns = (reading_turn(number) for number in range(1, len(debate.references) + 1))
     return debate.open_turns(turns)
 
 
-def threads(debate: Debate) -> Sequence[Turn]:
+def thread_turns(debate: Debate) -> Sequence[Turn]:
     """The turns that read the threads given with the question."""
     return [
         reading_turn(number)
@@ -39,11 +39,11 @@ def threads(debate: Debate) -> Sequence[Turn]:
 
 def are_awaited(debate: Debate, reading: Sequence[Turn]) -> bool:
     """Whether agents wait for one of these turns, because its source came with the question."""
-    question_turns = with_question(debate)
-    return any(turn in question_turns for turn in reading)
+    awaited = question_turns(debate)
+    return any(turn in awaited for turn in reading)
 
 
-def with_question(debate: Debate) -> Sequence[Turn]:
+def question_turns(debate: Debate) -> Sequence[Turn]:
     """The turns that read the sources of the question and of its thread.
 
     A file of the question that is given again with a note, changed, is read again for the note.

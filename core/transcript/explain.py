@@ -191,7 +191,7 @@ def _timings(
     wanted_by: dict[str, list[Span]] = {}
     for span in spans:
         if calls.get(span.turn.key, span):  # one that was carried over is shown nothing
-            for turn in strategies.wants(debate, span.turn):
+            for turn in strategies.shown_summaries(debate, span.turn):
                 wanted_by.setdefault(turn.key, []).append(span)
     timings, late, waits = list[SummaryTiming](), list[_Times](), dict[str, _Times]()
     for span in (span for span in spans if span.turn.act is Act.SUMMARY):

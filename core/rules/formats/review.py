@@ -45,7 +45,7 @@ MERGING = Turn(act=Act.FINDINGS, round=1, agent=SUMMARIZER)
 ASKING = Turn(act=Act.CLARIFICATION, round=1, agent=ENGINE)
 #: The author's time, as a multiple of the time for a clarifying question, because a text may have
 #: to be changed.
-PATIENCE = 4
+AUTHOR_TIME_FACTOR = 4
 _UNANSWERED = "the finding stands"
 #: The warning of a verdict that was lowered from "Ready".
 NOT_READY = (
@@ -55,7 +55,7 @@ NOT_READY = (
 #: The most findings of one agent on each look, and the most that are put to the author.
 MOST_FINDINGS, MOST_PUT = 8, 8
 #: Severities about which the author is asked.
-WEIGHTY = frozenset({Severity.BLOCKER, Severity.MAJOR})
+SEVERE = frozenset({Severity.BLOCKER, Severity.MAJOR})
 _HANDED_IN = "[Handed in, changed: "
 
 
@@ -138,13 +138,13 @@ def current_findings(debate: Debate) -> tuple[ReviewFinding, ...]:
 def findings_for_author(debate: Debate) -> Sequence[ReviewFinding]:
     """The severe findings that are put to the author, at most `MOST_PUT`."""
     items = debate.findings.items if debate.findings else ()
-    return [item for item in items if item.severity in WEIGHTY][:MOST_PUT]
+    return [item for item in items if item.severity in SEVERE][:MOST_PUT]
 
 
 def unasked_count(debate: Debate) -> int:
     """The number of severe findings beyond `MOST_PUT`."""
     items = debate.findings.items if debate.findings else ()
-    return max(0, sum(item.severity in WEIGHTY for item in items) - MOST_PUT)
+    return max(0, sum(item.severity in SEVERE for item in items) - MOST_PUT)
 
 
 def unasked_words(debate: Debate) -> str:
@@ -316,7 +316,7 @@ def second_look_words(debate: Debate) -> str:
 def author_questions(debate: Debate, turn: Turn) -> Clarifications:
     """The card that puts severe findings to the author, one question each."""
     first = 1 + sum(len(card.items) for card in debate.clarifications.values())
-    wait = timedelta(seconds=debate.setup.clarifying.wait_seconds * PATIENCE)
+    wait = timedelta(seconds=debate.setup.clarifying.wait_seconds * AUTHOR_TIME_FACTOR)
     items = tuple(
         Clarification(
             number=number,
@@ -352,7 +352,7 @@ def is_settled_by_text(debate: Debate, item: Clarification) -> bool:
     """Whether the author submitted a changed text instead of answering this question."""
     answer = debate.answers.get(item.number)
     is_unanswered = item in _card_items(debate) and not (answer and answer.text)
-    return is_unanswered and bool(handed_in(debate))
+    return is_unanswered and bool(changed_texts(debate))
 
 
 def is_answered(debate: Debate) -> bool:
@@ -370,7 +370,7 @@ def awaits_changed_text(debate: Debate) -> bool:
         return False
     notes = {key.removeprefix("note/") for key in response_keys(debate)}
     references = [ref for note in debate.all_notes if note.id in notes for ref in note.references]
-    first, reading = len(debate.setup.references), sources.unread(debate)
+    first, reading = len(debate.setup.references), sources.unread_turns(debate)
     return any(
         sources.reading_turn(number) in reading
         for number, reference in enumerate(debate.references[first:], start=first + 1)
@@ -420,11 +420,11 @@ def revision_fault(debate: Debate) -> str:
 
 def subject(debate: Debate) -> Sequence[Source]:
     """The reviewed texts: the sources of the question that could be read."""
-    numbers = {int(turn.target or 0) for turn in sources.with_question(debate)}
+    numbers = {int(turn.target or 0) for turn in sources.question_turns(debate)}
     return [source for source in _read_sources(debate) if source.number in numbers]
 
 
-def handed_in(debate: Debate) -> Sequence[Source]:
+def changed_texts(debate: Debate) -> Sequence[Source]:
     """The changed texts that the author submitted and that could be read."""
     first = subject(debate)
     return [source for source in _read_sources(debate) if source not in first]
@@ -443,7 +443,9 @@ def source_role(debate: Debate, source: Source) -> str:
         return "the subject"
     # A changed text belongs to the source of the same title; of a single source to that one.
     is_single = len(texts) == 1
-    changed = [text.id for text in handed_in(debate) if is_single or text.reference.title == title]
+    changed = [
+        text.id for text in changed_texts(debate) if is_single or text.reference.title == title
+    ]
     is_of_subject = is_single or any(text.reference.title == title for text in texts)
     if source.id not in changed or not is_of_subject:
         return ""

@@ -14,7 +14,6 @@ from core.request import Part, PartKind
 from core.rules.history import rounds as by_round
 from core.rules.history.material import (
     DEBATE_EVERY,
-    condensed,
     contribution_turn,
     debate_turn,
     is_complete,
@@ -22,6 +21,7 @@ from core.rules.history.material import (
     round_of,
     round_turn,
     summarization_for,
+    with_summary,
 )
 
 METHOD = ContextMethod.HIERARCHICAL
@@ -49,10 +49,10 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     return (*long, *over, *so_far)
 
 
-def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
+def shown_summaries(debate: Debate, turn: Turn) -> Sequence[Turn]:
     condensing = map(contribution_turn, round_of(debate, turn.round - 1))
     so_far = map(debate_turn, range(DEBATE_EVERY, turn.round - 1, DEBATE_EVERY))
-    return (*by_round.wants(debate, turn), *condensing, *so_far)
+    return (*by_round.shown_summaries(debate, turn), *condensing, *so_far)
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -65,10 +65,10 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
             upto, label = number, f"The debate up to round {number} in short"
             older = [Part(kind=PartKind.SUMMARY, label=label, text=summary.text)]
     *rounds, last = [
-        [condensed(debate, contribution) for contribution in round_of(debate, number)]
+        [with_summary(debate, contribution) for contribution in round_of(debate, number)]
         for number in range(upto + 1, turn.round)
     ]
     for number, contributions in enumerate(rounds, start=upto + 1):
-        older += by_round.in_short_or_full(debate, number, contributions)
+        older += by_round.summary_or_full_round(debate, number, contributions)
     so_far = "" if is_complete(debate, turn.round - 1) else " so far"
     return [*older, *by_round.last_round(debate, turn, last, f"{so_far}, long texts in short")]

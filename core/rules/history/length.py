@@ -31,7 +31,7 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     return tuple(turn for turn in turns if _is_due(debate, turn, rounds))
 
 
-def wants(_debate: Debate, turn: Turn) -> Sequence[Turn]:
+def shown_summaries(_debate: Debate, turn: Turn) -> Sequence[Turn]:
     return (perspective_turn(turn.round, turn.agent),) if turn.round > 1 else ()
 
 

@@ -211,11 +211,11 @@ class SummaryMaterial:
     whole_chars: int = 0
     #: The text that replaces a failed summary. None: the turn fails, and prompts show the
     #: material.
-    stand_in: str | None = None
+    fallback_text: str | None = None
     #: The name of that text in the record.
-    stand_in_method: str = ""
+    fallback_method: str = ""
     #: The text in pieces that the material of later summaries begins with, so that it is cached.
-    grows_by: Sequence[str] = ()
+    pieces: Sequence[str] = ()
     #: Whether no later summary of this kind is planned, so that the last piece is not cached.
     is_last: bool = False
 
@@ -261,8 +261,8 @@ def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
         SummaryKind.CONTRIBUTION,
         contribution.text,
         rules.model_copy(update=half),
-        stand_in=contribution.text,
-        stand_in_method="full text",
+        fallback_text=contribution.text,
+        fallback_method="full text",
     )
 
 
@@ -274,7 +274,7 @@ def _of_perspective(debate: Debate, turn: Turn) -> SummaryMaterial:
     # The next summary has the same material and one round more. The last round needs no summary.
     is_last = not is_planned(debate, turn.round + 2, debate.setup.rounds)
     text, rules = "\n\n".join(texts), summarization_for(debate, turn.agent)
-    return _material(SummaryKind.PERSPECTIVE, text, rules, grows_by=texts, is_last=is_last)
+    return _material(SummaryKind.PERSPECTIVE, text, rules, pieces=texts, is_last=is_last)
 
 
 def _of_texts(
@@ -291,7 +291,7 @@ def _of_texts(
     texts, method, whole_chars = contributions, ContextMethod.ROUNDS, 0
     if ContextMethod.HIERARCHICAL in readers:
         method = ContextMethod.HIERARCHICAL
-        texts = [condensed(debate, contribution) for contribution in contributions]
+        texts = [with_summary(debate, contribution) for contribution in contributions]
     elif ContextMethod.ROUNDS not in readers:
         whole_chars = len(as_text(debate, contributions))
         texts = [with_text(item, in_brief(item, _OPENING)) for item in contributions]
@@ -304,8 +304,8 @@ def _of_texts(
         tokens=EARLY_TOKENS if 3 * number <= rounds else later,
         method=method,
         whole_chars=whole_chars,
-        stand_in=_last_words(debate, texts),
-        stand_in_method="last contributions",
+        fallback_text=_last_words(debate, texts),
+        fallback_method="last contributions",
     )
 
 
@@ -316,15 +316,15 @@ def _of_rounds(
 
     If the common summary fails, the single ones are used.
     """
-    summaries = [(number, in_short(debate, number)) for number in numbers]
+    summaries = [(number, round_summary(debate, number)) for number in numbers]
     before = [f"[Rounds 1 to {numbers[0] - 1}]\n{earlier}"] if earlier else []
     texts = (*before, *(f"[Round {number}]\n{short}" for number, short in summaries if short))
     text, rules = "\n\n".join(texts), debate.setup.summarization
-    fallback = {"stand_in": text, "stand_in_method": "single summaries"}
+    fallback = {"fallback_text": text, "fallback_method": "single summaries"}
     return _material(SummaryKind.META, text, rules, tokens=META_TOKENS, method=method, **fallback)
 
 
-def in_short(debate: Debate, number: int) -> str:
+def round_summary(debate: Debate, number: int) -> str:
     """A round's summary; its last contributions if that failed; empty while it is not made."""
     key = round_turn(number).key
     if summary := debate.summaries.get(key):
@@ -332,7 +332,7 @@ def in_short(debate: Debate, number: int) -> str:
     return _last_words(debate, round_of(debate, number)) if key in debate.failures else ""
 
 
-def condensed(debate: Debate, contribution: Contribution) -> Contribution:
+def with_summary(debate: Debate, contribution: Contribution) -> Contribution:
     """The contribution with its summary as text, if there is one."""
     summary = debate.summaries.get(contribution_turn(contribution).key)
     return with_text(contribution, summary.text) if summary else contribution

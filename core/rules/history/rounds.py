@@ -17,10 +17,10 @@ from core.request import Part, PartKind
 from core.rules.history.material import (
     META_ROUNDS,
     as_text,
-    in_short,
     is_complete,
     meta_turn,
     round_of,
+    round_summary,
     round_turn,
 )
 
@@ -45,7 +45,7 @@ def of_each_round(debate: Debate, rounds: int) -> Sequence[Turn]:
     return [turn for turn in turns if is_complete(debate, turn.round)]
 
 
-def wants(_debate: Debate, turn: Turn) -> Sequence[Turn]:
+def shown_summaries(_debate: Debate, turn: Turn) -> Sequence[Turn]:
     """The summaries of all rounds except the last one; for the facilitator all earlier rounds."""
     before = turn.round if turn.act is Act.FACILITATION else turn.round - 1
     return [round_turn(number) for number in range(1, before)]
@@ -77,16 +77,16 @@ def _older(debate: Debate, before: int, turn: Turn) -> Sequence[Part]:
     if meta:
         parts = [Part(kind=PartKind.SUMMARY, label=label, text=meta.text)]
     for number in range(META_ROUNDS + 1 if meta else 1, before):
-        parts += in_short_or_full(debate, number, round_of(debate, number))
+        parts += summary_or_full_round(debate, number, round_of(debate, number))
     # Later prompts begin with the same parts, so each ends with a cache breakpoint.
     return [replace(part, ends_shared=True) for part in parts]
 
 
-def in_short_or_full(
+def summary_or_full_round(
     debate: Debate, number: int, contributions: Sequence[Contribution]
 ) -> Sequence[Part]:
     """A round's summary, or the round in full while there is none; empty for an empty round."""
-    if short := in_short(debate, number):
+    if short := round_summary(debate, number):
         return [Part(kind=PartKind.SUMMARY, label=f"Round {number} in short", text=short)]
     # If the prompt is too long, the oldest texts are shortened first.
     label, text = f"Round {number} in full", as_text(debate, contributions)

@@ -29,14 +29,16 @@ class Strategy:
     #: done already.
     ready: Callable[[Debate, int], Sequence[Turn]] = _no_turns
     #: Returns the turns of summaries that a turn's prompt shows if they are ready.
-    wants: Callable[[Debate, Turn], Sequence[Turn]] = _no_turns
+    shown_summaries: Callable[[Debate, Turn], Sequence[Turn]] = _no_turns
 
 
 STRATEGIES: Mapping[ContextMethod, Strategy] = {
     # An agent sees its own history in full.
     ContextMethod.FULL: Strategy(history=material.own_history),
     **{
-        module.METHOD: Strategy(history=module.history, ready=module.ready, wants=module.wants)
+        module.METHOD: Strategy(
+            history=module.history, ready=module.ready, shown_summaries=module.shown_summaries
+        )
         for module in (length, hierarchical, rounds)
     },
 }
@@ -81,7 +83,7 @@ def summary_rank(debate: Debate, turn: Turn) -> tuple[int, int]:
     return turn.round, phases.index(Act(turn.target)) if turn.target in phases else len(phases)
 
 
-def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
+def shown_summaries(debate: Debate, turn: Turn) -> Sequence[Turn]:
     """The turns of summaries that a turn's prompt shows if they are ready."""
     if turn.act is Act.SYNTHESIS:
         summary = judge_summary_turn(debate)
@@ -89,7 +91,7 @@ def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
     if turn.act is Act.BALLOT and debate.setup.format == panel.NAME:
         return [material.round_turn(number) for number in range(1, turn.round)]
     if turn.act in format_of(debate).phases:
-        return strategy_of(debate, turn.agent).wants(debate, turn)
+        return strategy_of(debate, turn.agent).shown_summaries(debate, turn)
     return ()
 
 
