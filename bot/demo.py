@@ -60,8 +60,8 @@ from core.figures import duration, money
 from core.llm.call import ModelCalls
 from core.ports import DebateFilter
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
-from core.transcript.cited import cited_verdict, decision_line, title_in
-from core.transcript.decision import against_words, decision_text, dissent_title, dissent_words
+from core.transcript.cited import cited_verdict, decision_line, source_title
+from core.transcript.decision import decision_text, dissent_title, dissent_vote_words, dissent_words
 from core.transcript.markdown import visible
 from core.transcript.vote import move_lines, vote_words
 from core.transcript.words import (
@@ -489,8 +489,8 @@ def _sections(debate: Debate, recorded: Verdict) -> Iterator[tuple[str, str, Seq
         if citation.status is CitationStatus.UNVERIFIED
     ]
     yield "Quotes struck out", "red", struck_out
-    sources = [f"{source.id}: {title_in(debate, source)}" for source in debate.evidence]
+    sources = [f"{source.id}: {source_title(debate, source)}" for source in debate.evidence]
     yield "Sources", "cyan", sources
-    against = [*filter(None, (dissent_words(debate, verdict), against_words(debate, verdict)))]
+    against = [*filter(None, (dissent_words(debate, verdict), dissent_vote_words(debate, verdict)))]
     yield dissent_title(debate, verdict), "yellow", against
     yield OVERTURNED_BY, "yellow", verdict.overturned_by

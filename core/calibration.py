@@ -19,21 +19,21 @@ from core.rules.shadow import agrees
 from core.rules.voting import was_overruled
 from core.statistics import ALPHA, Interval, exact_p, holm, wilson
 
-#: Fewer outcomes tell nothing at all.
+#: Fewer outcomes give no evidence.
 FEWEST = 10
-#: Confidence from which on decisions are compared with all others.
+#: Decisions with at least this confidence are compared with all others.
 SURE_FROM = 60
-#: Smaller ones are told as below this.
+#: Smaller p values are shown as "below 0.01".
 _LEAST_P = 0.01
-#: Groups of two rows: the field of a case, and what its values are called.
+#: Groups of two rows: the group's name, the field of a case, and the name of each value.
 _YES_OR_NO: Sequence[tuple[str, str, Mapping[bool, str]]] = (
     ("Gate", "was_skipped", {False: "debated", True: "not debated"}),
     ("One answer alone", "alone_agrees", {True: "said the same", False: "said otherwise"}),
     ("Judge", "overruled", {False: "followed the vote", True: "overruled the vote"}),
 )
 
-#: What agents are called by whether they stood by the decision.
-_STOOD = {True: "for the decision", False: "against it"}
+#: Names of groups of agents by whether they supported the decision.
+_SUPPORT = {True: "for the decision", False: "against it"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,22 +46,22 @@ class AgentRecord:
 @dataclass(frozen=True, kw_only=True)
 class Case:
     debate_id: str
-    #: None on a terminal, where nobody accepts.
+    #: None for debates on a terminal, where nobody accepts decisions.
     accepted_at: datetime | None
     asked: bool
-    #: Whether it was rejected, put off or superseded since.
+    #: Whether it was later rejected, postponed or superseded.
     replaced: bool
-    #: None: nobody has said.
+    #: None without an answer.
     outcome: OutcomeKind | None
     said_at: datetime | None
-    #: 0 to 100; None where none was computed.
+    #: 0 to 100; None if none was computed.
     confidence: int | None
-    #: Whether the first vote stood, so that no round was held.
+    #: Whether the first vote was final, so that no round was held.
     was_skipped: bool
-    #: Whether one answer alone had taken the same option; None: nobody can say.
+    #: Whether the single answer chose the same option; None if unknown.
     alone_agrees: bool | None
     voices: tuple[AgentRecord, ...]
-    #: Whether the judge took another option than the vote chose; None: nobody can say.
+    #: Whether the judge chose another option than the vote; None if unknown.
     overruled: bool | None = None
 
     @property
@@ -76,8 +76,8 @@ class Row:
     held: int
     partly: int
     reversed: int
-    #: Mean confidence of these decisions, 0 to 1; None where some have none.
-    stated: float | None = None
+    #: Mean confidence of these decisions, 0 to 1; None if some have none.
+    mean_confidence: float | None = None
 
     @property
     def count(self) -> int:
@@ -94,16 +94,16 @@ class Calibration:
     known: int
     too_early: int
     unanswered: int
-    #: Nobody was asked: not yet, or nobody will be (accepted before Moot asked, or asking is off).
+    #: Decisions whose outcome Moot has not asked about, or never will (too old, or asking is off).
     not_asked: int
     replaced: int
-    #: The first is all; groups follow one another. None where nothing is known.
+    #: The first row counts all decisions; then come the groups. Empty without outcomes.
     rows: tuple[Row, ...]
     findings: tuple[str, ...]
 
 
-#: Pairs of groups to compare, by sentence: whether a case is of the first; None: of neither.
-_COMPARED: Mapping[str, Callable[[Case], bool | None]] = {
+#: Pairs of groups to compare, by sentence. True: first group; False: second group; None: neither.
+_COMPARISONS: Mapping[str, Callable[[Case], bool | None]] = {
     f"With a confidence of {SURE_FROM} or more {{first}} held, with less {{other}}": (
         lambda case: None if case.confidence is None else case.confidence >= SURE_FROM
     ),
@@ -115,12 +115,12 @@ _COMPARED: Mapping[str, Callable[[Case], bool | None]] = {
 
 
 def case_of(debate: Debate) -> Case | None:
-    """The debate's decision as a case; None if it was neither accepted nor turned out somehow."""
+    """The debate's decision as a case; None if it was not accepted and has no outcome."""
     accepted, outcome, verdict = debate.acceptance, debate.outcome, debate.verdict
     if verdict is None or (accepted is None and outcome is None):
         return None
     options = options_of(debate)
-    decided = options.resolve(verdict.option)
+    decision = options.resolve(verdict.option)
     best = {agent.id: leading(current_stance(debate, agent.id)) for agent in debate.setup.agents}
     return Case(
         debate_id=debate.id,
@@ -133,9 +133,9 @@ def case_of(debate: Debate) -> Case | None:
         was_skipped=was_skipped(debate) and not debate.reopened_by,
         alone_agrees=agrees(debate),
         voices=tuple(
-            AgentRecord(model=agent.full_name, role=agent.role, is_for=best[agent.id] == decided)
+            AgentRecord(model=agent.full_name, role=agent.role, is_for=best[agent.id] == decision)
             for agent in debate.setup.agents
-            if decided and best[agent.id]
+            if decision and best[agent.id]
         ),
         overruled=was_overruled(debate),
     )
@@ -158,7 +158,7 @@ def calibration(cases: Iterable[Case]) -> Calibration:
     )
 
 
-def states(counts: Calibration) -> str:
+def counts_words(counts: Calibration) -> str:
     if not counts.accepted:
         return "No decision was accepted yet."
     parts = {
@@ -189,17 +189,17 @@ def _rows(cases: Sequence[Case]) -> Iterable[Row]:
     for group, field, names in _YES_OR_NO:
         for value, name in names.items():
             groups.append((group, name, [c for c in cases if getattr(c, field) is value]))
-    for by, (is_for, stood) in product(("model", "role"), _STOOD.items()):
-        for name in sorted({getattr(voice, by) for case in cases for voice in case.voices}):
-            those = [case for case in cases if _stood(case, by, name) is is_for]
-            groups.append((f"{by.capitalize()}, {stood}", name, those))
+    for field, (is_for, support) in product(("model", "role"), _SUPPORT.items()):
+        for name in sorted({getattr(voice, field) for case in cases for voice in case.voices}):
+            matches = [case for case in cases if _supported(case, field, name) is is_for]
+            groups.append((f"{field.capitalize()}, {support}", name, matches))
     return (_row(*group) for group in groups if group[2])
 
 
-def _stood(case: Case, by: str, name: str) -> bool | None:
-    """Whether most agents of a model or role stood by the decision; None: it took no part."""
-    own = [voice.is_for for voice in case.voices if getattr(voice, by) == name]
-    return sum(own) * 2 >= len(own) if own else None
+def _supported(case: Case, field: str, name: str) -> bool | None:
+    """Whether at least half of these agents supported the decision; None without agents."""
+    votes = [voice.is_for for voice in case.voices if getattr(voice, field) == name]
+    return sum(votes) * 2 >= len(votes) if votes else None
 
 
 def _row(group: str, name: str, cases: Sequence[Case]) -> Row:
@@ -211,12 +211,12 @@ def _row(group: str, name: str, cases: Sequence[Case]) -> Row:
         held=outcomes.count(OutcomeKind.HELD),
         partly=outcomes.count(OutcomeKind.PARTLY),
         reversed=outcomes.count(OutcomeKind.REVERSED),
-        stated=fmean(sure) / 100 if len(sure) == len(cases) else None,
+        mean_confidence=fmean(sure) / 100 if len(sure) == len(cases) else None,
     )
 
 
 def _findings(cases: Sequence[Case], rows: Sequence[Row]) -> Iterable[str]:
-    """The findings of the figures, as sentences; says where the evidence is too thin."""
+    """The findings as sentences; says if there is too little evidence."""
     if not rows:
         yield "No evidence yet: nobody has said how a decision turned out."
         return
@@ -235,24 +235,24 @@ def _findings(cases: Sequence[Case], rows: Sequence[Row]) -> Iterable[str]:
     )
     sure = [case for case in cases if case.confidence is not None]
     if sure:
-        promised = number(round(sum(case.confidence or 0 for case in sure) / 100, 1))
+        expected = number(round(sum(case.confidence or 0 for case in sure) / 100, 1))
         held, count = _tally(sure)
-        yield f"By their confidence {promised} of {count} were to hold; {held} did."
+        yield f"By their confidence {expected} of {count} were to hold; {held} did."
     yield from _comparisons(cases)
 
 
 def _comparisons(cases: Sequence[Case]) -> Iterable[str]:
     pairs = dict[str, tuple[tuple[int, int], tuple[int, int]]]()
-    for words, is_first in _COMPARED.items():
+    for words, is_first in _COMPARISONS.items():
         first = _tally([case for case in cases if is_first(case) is True])
-        other = _tally([case for case in cases if is_first(case) is False])
-        if first[1] and other[1]:
-            pairs[words] = (first, other)
+        second = _tally([case for case in cases if is_first(case) is False])
+        if first[1] and second[1]:
+            pairs[words] = (first, second)
     for words, p in holm({words: exact_p(*sides) for words, sides in pairs.items()}).items():
-        first, other = (f"{held} of {count}" for held, count in pairs[words])
-        is_evident = "an evident difference" if p < ALPHA else "no evidence of a difference"
+        first, second = (f"{held} of {count}" for held, count in pairs[words])
+        evidence = "an evident difference" if p < ALPHA else "no evidence of a difference"
         small = "p below 0.01" if p < _LEAST_P else f"p {number(p)}"
-        yield f"{words.format(first=first, other=other)}: {is_evident} ({small})."
+        yield f"{words.format(first=first, other=second)}: {evidence} ({small})."
 
 
 def _tally(cases: Sequence[Case]) -> tuple[int, int]:

@@ -22,7 +22,7 @@ from core.rules.ending import state_words
 from core.transcript.cited import link_citations, source_words
 from core.transcript.decision import notes_section, single_answer_section, verdict_section
 from core.transcript.markdown import PARSER, parse, visible
-from core.transcript.people import asked_section, team_section
+from core.transcript.people import follow_ups_section, team_section
 from core.transcript.report import (
     about_rows,
     by_round,
@@ -175,7 +175,7 @@ def page(debate: Debate, until: datetime) -> str:
         "vote": vote_section(debate),
         "alone": single_answer_section(debate),
         "team": team_section(debate),
-        "asked": asked_section(debate),
+        "asked": follow_ups_section(debate),
         "notes": as_markdown(notes_section(debate, debate.verdict), 2),
         "clarifications": clarifications_section(debate),
         "cost": spending_section(debate),

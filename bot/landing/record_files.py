@@ -15,7 +15,7 @@ from core.debate.state import Debate
 from core.debate.verdict import DecisionKind
 from core.landing import RecordPlace
 from core.redaction import redact
-from core.transcript.decision import adr, title_of
+from core.transcript.decision import adr, adr_title
 
 #: Longest part of a file's name that is made from the title, in characters.
 _MOST_LETTERS = 50
@@ -27,7 +27,7 @@ _OWN_LINE = re.compile(r"- Source: Moot debate `(d[a-z2-7]{7})`")
 
 def record_name(number: int, debate: Debate) -> str:
     """Nothing in it means anything to a shell or a folder."""
-    small = unicodedata.normalize("NFKD", title_of(debate).casefold())
+    small = unicodedata.normalize("NFKD", adr_title(debate).casefold())
     latin = re.findall(r"[a-z0-9]+", small.encode("ascii", "ignore").decode())
     words = "-".join(latin)
     short = words if len(words) <= _MOST_LETTERS else words[:_MOST_LETTERS].rpartition("-")[0]

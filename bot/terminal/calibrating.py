@@ -18,7 +18,7 @@ from bot.terminal.records import (
     records,
     report_unreadable,
 )
-from core.calibration import Calibration, Case, calibration, interval_words, states
+from core.calibration import Calibration, Case, calibration, counts_words, interval_words
 from core.debate.log import fold
 from core.debate.state import Debate
 from core.debate.verdict import Decision, DecisionKind, DecisionOutcome, OutcomeKind
@@ -58,13 +58,13 @@ async def show_calibration(channel: str, form: str | None, output: Path | None) 
 
 
 def calibration_text(counts: Calibration) -> str:
-    parts = [" ".join(counts.findings), states(counts)]
+    parts = [" ".join(counts.findings), counts_words(counts)]
     for group in dict.fromkeys(row.group for row in counts.rows):
         rows = [
             (
                 row.name,
                 *(row.held, row.partly, row.reversed, interval_words(row.share)),
-                "" if row.stated is None else percent(row.stated),
+                "" if row.mean_confidence is None else percent(row.mean_confidence),
             )
             for row in counts.rows
             if row.group == group
@@ -103,7 +103,9 @@ def _summary(counts: Calibration) -> dict[str, Any]:
                 "share_held": round(row.share.mean, 4),
                 "low": round(row.share.low, 4),
                 "high": round(row.share.high, 4),
-                "confidence_said": None if row.stated is None else round(row.stated, 4),
+                "confidence_said": None
+                if row.mean_confidence is None
+                else round(row.mean_confidence, 4),
             }
             for row in counts.rows
         ],

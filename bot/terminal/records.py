@@ -36,8 +36,8 @@ from core.opening import ALONE, DebateRequest, open_debate
 from core.ports import DebateEntry, DebateFilter, DebateStore
 from core.rules.ending import ending_sentences, round_reasons, rounds_words, state_of, state_words
 from core.transcript import evaluation
-from core.transcript.cited import decision_line, title_in
-from core.transcript.decision import adr, decision_text, title_of
+from core.transcript.cited import decision_line, source_title
+from core.transcript.decision import adr, adr_title, decision_text
 from core.transcript.explain import explanation, turn_explanation
 from core.transcript.markdown import visible
 from core.transcript.people import adr_status, outcome_words, recalled_title, standing_words
@@ -173,7 +173,7 @@ async def debate_row(
     with suppress(LogBroken, DebateUnknown):
         debate = fold(await store.events(entry.debate_id))
         with reading(debate.id):
-            best = headline_option(debate) or (title_of(debate) if debate.verdict else "")
+            best = headline_option(debate) or (adr_title(debate) if debate.verdict else "")
             words = state_words(debate), state_of(debate).value, best, standing_words(debate)
         state, status, result, standing = words
     values = {
@@ -202,7 +202,7 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
         f"Asked by {setup.asked_by.display_name}, {when(debate.started_at)}",
         ", ".join((setup.format, rounds_words(debate), *(agent.name for agent in setup.agents))),
         f"Took {duration(seconds_taken(debate))}, cost {money(debate.usage.cost)}",
-        *(f"Source {source.id}: {title_in(debate, source)}" for source in debate.evidence),
+        *(f"Source {source.id}: {source_title(debate, source)}" for source in debate.evidence),
     ]
     parts = ["\n".join(lines), decision_text(debate)]
     if standing := standing_words(debate):

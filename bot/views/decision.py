@@ -40,7 +40,7 @@ from core.debate.verdict import (
 from core.evidence.citations import RawCitation, render_citations
 from core.figures import day, money, quantity
 from core.redaction import redact
-from core.transcript.cited import decided_or_asked, where
+from core.transcript.cited import citation_place, decision_or_question
 
 _WHY_LIMIT = 600
 _DECISION_LIMIT = 400
@@ -95,7 +95,7 @@ def outcome_post(debate: Debate, of: Decision | None = None) -> MessageView:
         people = {item.id: item for item in (accepted.by, debate.setup.asked_by)}
         whom = f"{' '.join(map(person, people.values()))} "
         at = debate.times.get(f"decision/{accepted.origin}", at)
-    quote = f"“{gist(decided_or_asked(debate), _DECISION_LIMIT)}”"
+    quote = f"“{gist(decision_or_question(debate), _DECISION_LIMIT)}”"
     answered = f"\n{_words(debate, outcome)}" if outcome else ""
     if accepted and accepted != debate.decision:
         return notice(
@@ -158,7 +158,9 @@ def outcome_form(debate: Debate, outcome: DecisionOutcome | None, *, again_after
         title="How it turned out",
         submit="Save",
         blocks=[
-            *sections(f"*The decision*\n{gist(decided_or_asked(debate), _DECISION_LIMIT)}{text}"),
+            *sections(
+                f"*The decision*\n{gist(decision_or_question(debate), _DECISION_LIMIT)}{text}"
+            ),
             select(
                 how,
                 {kind.value: words for kind, words in _CHOICES.items()},
@@ -243,7 +245,9 @@ def decision_form(
         title=f"{verb} the verdict",
         submit=submit,
         blocks=[
-            *sections(f"*The agents' verdict*\n{gist(decided_or_asked(debate), _DECISION_LIMIT)}"),
+            *sections(
+                f"*The agents' verdict*\n{gist(decision_or_question(debate), _DECISION_LIMIT)}"
+            ),
             *sections("\n".join(now)),
             *_more(kind, today, newer or {}, draft.revisit_on if draft else None),
             text_input(why, multiline=True, most=_WHY_LIMIT, value=draft.why if draft else ""),
@@ -282,7 +286,7 @@ def decision_line(decision: Decision) -> MessageView:
 def reminder(debate: Debate, decision: Decision) -> MessageView:
     return notice(
         f":calendar: *Time to revisit this decision*, as {person(decision.by)} wanted."
-        f"{_why(decision.why)}\n“{gist(decided_or_asked(debate), _DECISION_LIMIT)}”\n"
+        f"{_why(decision.why)}\n“{gist(decision_or_question(debate), _DECISION_LIMIT)}”\n"
         "Accept or reject it below the verdict, or start a new debate and supersede this one."
     )
 
@@ -391,7 +395,9 @@ def ask_form(debate: Debate) -> Form:
         title="Ask about it",
         submit="Ask",
         blocks=[
-            *sections(f"*The agents' verdict*\n{gist(decided_or_asked(debate), _DECISION_LIMIT)}"),
+            *sections(
+                f"*The agents' verdict*\n{gist(decision_or_question(debate), _DECISION_LIMIT)}"
+            ),
             text_input(field, multiline=True),
         ],
         metadata={"debate": debate.id},
@@ -416,7 +422,7 @@ def answer_views(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> 
         quoted[name] = f"<{address_of(post)}|{literal(entry)}>"
     # The foot has no links for quotes of the debate's sources: these carry their place.
     places = {
-        (citation.source, citation.words): where(citation)
+        (citation.source, citation.words): citation_place(citation)
         for citation in answer.citations
         if citation.source not in answer.entries
     }
@@ -471,7 +477,7 @@ def thanks(debate: Debate, feedback: Feedback) -> MessageView:
 
 
 def comment_form(debate: Debate, feedback: Feedback) -> Form:
-    decision = gist(decided_or_asked(debate), _DECISION_LIMIT)
+    decision = gist(decision_or_question(debate), _DECISION_LIMIT)
     field = Field(FieldId.WHY, _ASKED[feedback.helpful], _HINT, optional=True)
     return form(
         CallbackId.COMMENT_FORM,

@@ -19,7 +19,7 @@ from bot.views.message import (
     sections,
 )
 from bot.views.vote import decided_on
-from core.calibration import FEWEST, Calibration, interval_words, states
+from core.calibration import FEWEST, Calibration, counts_words, interval_words
 from core.debate.state import Debate, Status
 from core.rules.ending import DebateState, state_of, state_words
 from core.transcript.people import OUTCOMES, adr_status
@@ -64,7 +64,7 @@ class DebateRow:
 def calibration_blocks(counts: Calibration) -> list[Block]:
     if not counts.accepted:
         return []
-    lines = [*map(literal, counts.findings), f"_{literal(states(counts))}_"]
+    lines = [*map(literal, counts.findings), f"_{literal(counts_words(counts))}_"]
     blocks = [header("How decisions turned out"), *sections(item_list(lines, _LIMIT))]
     for group in dict.fromkeys(row.group for row in counts.rows[1:] if counts.known >= FEWEST):
         rows = [

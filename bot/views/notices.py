@@ -35,7 +35,7 @@ from core.redaction import redact
 from core.rules.ending import SENTENCES, EndingReason
 from core.rules.gate import gate_words
 from core.rules.sources import label_of
-from core.transcript.cited import decided_or_asked, decision_line
+from core.transcript.cited import decision_line, decision_or_question
 from core.transcript.people import recalled_title
 from core.transcript.vote import edit_lines
 from core.use_cases.choices import NO_CAP, ChannelChoices
@@ -313,7 +313,7 @@ def decision_matches(
 
 def _line(row: DebateRow) -> str:
     at = day(row.debate.ended_at or row.debate.now)
-    text = gist(decided_or_asked(row.debate), _LIMIT)
+    text = gist(decision_or_question(row.debate), _LIMIT)
     where = f" (<{row.address}|{at}>)" if row.address else f" ({at})"
     return f"{text}{where}"
 

@@ -59,8 +59,8 @@ from core.rules.voting import preferred_options
 from core.transcript.cited import cited_verdict, source_names
 from core.transcript.decision import (
     FINDINGS,
-    against_words,
     dissent_title,
+    dissent_vote_words,
     dissent_words,
     earlier_lines,
     notes_section,
@@ -190,7 +190,7 @@ def _compose(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool, in
     texts = [gist(text, _TEXT_LIMIT) for text in (*reasons, dissent_words(debate, whole), facts)]
     head = f"*{gist(dissent_title(debate, whole), _NOTE_LIMIT)}*:"
     # Whose dissent it is may tell that already.
-    votes = gist(against_words(debate, whole), _NOTE_LIMIT) or _opponents(debate, whole)
+    votes = gist(dissent_vote_words(debate, whole), _NOTE_LIMIT) or _opponents(debate, whole)
     overturns = f"*{OVERTURNED_BY}*:"
     names = _names_of(debate, first, *last, decision, *texts)
     room -= _word_count(first, names, head, votes or _ELSEWHERE, overturns) + len(reasons)
@@ -238,7 +238,7 @@ def _opponents(debate: Debate, whole: Verdict) -> str:
 
 def _below(debate: Debate, reached: Verdict) -> Iterator[str]:
     """The lines below reasons and dissent: earlier verdicts, the vote, the confidence."""
-    for line in earlier_lines(reached, whole=False):
+    for line in earlier_lines(reached, with_reasons=False):
         yield line_text(debate, line)
     if debate.tally:
         yield in_a_line(debate, debate.tally)

@@ -1,4 +1,4 @@
-"""Checked quotes as people read them: the words, and a link to where they stand (pure)."""
+"""Checked quotes in the form that people read: the words and a link to their place (pure)."""
 
 import re
 from collections.abc import Iterable
@@ -20,9 +20,9 @@ _CHECKED = (
 
 
 def link_citations(text: str, citations: Iterable[Citation]) -> str:
-    """A checked text as Markdown: each verified quote with its source, page or line as a link.
+    """A checked text as Markdown, each verified quote with a link to its source, page or line.
 
-    `text`: as recorded, with unverified quotes struck out.
+    `text` is as recorded, with unverified quotes struck out.
     """
     by_words = {(citation.source, citation.words): citation for citation in citations}
 
@@ -32,38 +32,38 @@ def link_citations(text: str, citations: Iterable[Citation]) -> str:
             return f"[{mention.source}]"
         if not is_verified:
             return f"~~“{mention.words}”~~ (not found in {mention.source})"
-        # A message of a thread begins with who wrote it, as its place does.
-        who = f"{citation.place.partition(', ')[0]}: " if citation else ""
-        place = where(citation) if citation else mention.source
-        return f"“{mention.words.removeprefix(who)}” ({place})"
+        # A message in a thread begins with its author, and so does its place.
+        author = f"{citation.place.partition(', ')[0]}: " if citation else ""
+        place = citation_place(citation) if citation else mention.source
+        return f"“{mention.words.removeprefix(author)}” ({place})"
 
     return render_citations(text, show)
 
 
 def decision_line(verdict: Verdict) -> str:
-    # Where half of a sentence was recorded, its marks may have lost their other half.
+    # A decision that was recorded in part can have opening marks without closing ones.
     return plain_line(link_citations(verdict.decision, verdict.citations)).replace("**", "")
 
 
-def decided_or_asked(debate: Debate) -> str:
+def decision_or_question(debate: Debate) -> str:
     return decision_line(debate.verdict) if debate.verdict else plain_line(debate.setup.question)
 
 
 def cited_verdict(debate: Debate, verdict: Verdict) -> Verdict:
-    """The verdict with the quotes in its texts as people read them, its decision on a plain line.
+    """The verdict with the quotes in its texts as people read them, and its decision as one line.
 
-    Reasons without a quote say so, if the debate has sources.
+    If the debate has sources, reasons without a quote say so.
     """
-    cited = verdict.with_texts(lambda text: link_citations(text, verdict.citations))
-    bare = " (no source quoted)" if debate.evidence else ""
+    linked = verdict.with_texts(lambda text: link_citations(text, verdict.citations))
+    remark = " (no source quoted)" if debate.evidence else ""
     reasons = tuple(
-        reason if citations_in(text) else f"{reason}{bare}"
-        for text, reason in zip(verdict.reasons, cited.reasons, strict=True)
+        reason if citations_in(text) else f"{reason}{remark}"
+        for text, reason in zip(verdict.reasons, linked.reasons, strict=True)
     )
-    return cited.model_copy(update={"decision": decision_line(verdict), "reasons": reasons})
+    return linked.model_copy(update={"decision": decision_line(verdict), "reasons": reasons})
 
 
-def where(citation: Citation) -> str:
+def citation_place(citation: Citation) -> str:
     words = ", ".join(filter(None, (citation.source, citation.place)))
     words = words.replace("[", "(").replace("]", ")")
     if not citation.address.startswith(("https://", "http://")):
@@ -71,26 +71,30 @@ def where(citation: Citation) -> str:
     return f"[{words}]({quote(citation.address, safe=':/?#@!$&*+,;=%~-._')})"
 
 
-def check_words(debate: Debate) -> str:
+def check_note(debate: Debate) -> str:
     reasons = debate.verdict.reasons if debate.verdict else ()
     return _CHECKED if any(map(citations_in, reasons)) else ""
 
 
-def title_in(debate: Debate, source: Source) -> str:
-    """A source's title; in a review with what it is: "plan.md (the changed text)"."""
+def source_title(debate: Debate, source: Source) -> str:
+    """A source's title; in a review with its role: "plan.md (the changed text)"."""
     role = source_role(debate, source)
     return f"{source.reference.title} ({role})" if role else source.reference.title
 
 
 def source_names(debate: Debate, text: str) -> str:
-    """Which sources are meant by the ids in a text: `e1 is load.md, e2 is costs.csv.`; else ""."""
+    """The titles for source ids in a text: `e1 is load.md, e2 is costs.csv.`; empty without ids."""
     ids = set(_SOURCE_ID.findall(text))
-    named = [f"{it.id} is {title_in(debate, it)}" for it in debate.evidence if it.id in ids]
-    return f"{', '.join(named)}." if named else ""
+    names = [
+        f"{source.id} is {source_title(debate, source)}"
+        for source in debate.evidence
+        if source.id in ids
+    ]
+    return f"{', '.join(names)}." if names else ""
 
 
 def source_words(source: Source) -> str:
-    """A source in a few words: "load.md, 1,200 characters", or why it could not be read."""
+    """A source in a few words: "load.md, 1,200 characters", or the reason why it was not read."""
     title = source.reference.title
     return (
         f"{title}: could not be read: {source.fault}"
@@ -103,7 +107,7 @@ def sources_section(debate: Debate) -> str:
     rows = [
         (
             source.id,
-            title_in(debate, source),
+            source_title(debate, source),
             source.reference.by.display_name,
             source.fault or "; ".join((quantity(len(source.text), "character"), *source.warnings)),
             source.reference.address,

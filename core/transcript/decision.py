@@ -1,4 +1,4 @@
-"""The verdict as text, decision first: for the terminal, for reports, as an ADR (pure)."""
+"""The verdict as text, decision first: for the terminal, reports and decision records (pure)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -18,13 +18,13 @@ from core.rules.options import current_stance, leading, options_of
 from core.rules.sealing import SEALED
 from core.rules.voting import counted_ballots, preferred_options
 from core.transcript.cited import (
-    check_words,
+    check_note,
     cited_verdict,
-    decided_or_asked,
     decision_line,
+    decision_or_question,
     link_citations,
     source_names,
-    title_in,
+    source_title,
 )
 from core.transcript.markdown import inert_line, plain_line, shown_as_is
 from core.transcript.people import adr_status, assumptions, outcome_words, standing_words
@@ -48,7 +48,7 @@ from core.transcript.words import (
     turn_words,
 )
 
-#: Titles of sections that some surface shows in its own way.
+#: Titles of sections that some surfaces lay out in their own way.
 REASONS, SOLUTION, FINDINGS = "Why", "Reasoning and solution", "Findings"
 
 _SOURCES = {
@@ -66,12 +66,12 @@ _NO_MODEL = {
 def decision_text(debate: Debate) -> str:
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
     if verdict is None:
-        return why_none(debate)
+        return no_decision_words(debate)
     return blocks(
         "Partial result: not all turns were taken." if verdict.partial else "",
         *(f"Note: {inert_line(warning)}" for warning in verdict.warnings),
         f"{shown_as_is(verdict.decision)}{decision_doubt(debate)}",
-        *_whole(debate, verdict, 0),
+        *_verdict_blocks(debate, verdict, 0),
         single_answer_section(debate, level=1),
         f"Cost: {money(debate.usage.cost)}.",
     )
@@ -81,23 +81,27 @@ def verdict_section(debate: Debate, *, level: int = 2, with_question: bool = Tru
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
     question = quotation(debate.setup.question) if with_question else ""
     if verdict is None:
-        texts = (why_none(debate), question, *_ending(debate))
+        texts = (no_decision_words(debate), question, *_ending_lines(debate))
     else:
-        texts = (*decided_lines(debate, verdict), question, *_whole(debate, verdict, level))
+        texts = (
+            *decision_lines(debate, verdict),
+            question,
+            *_verdict_blocks(debate, verdict, level),
+        )
     return titled("Decision", *texts, level=level)
 
 
-def decided_lines(debate: Debate, verdict: Verdict) -> Iterator[str]:
-    """The decision in a document, below its warnings; `verdict` is a `cited_verdict`."""
+def decision_lines(debate: Debate, verdict: Verdict) -> Iterator[str]:
+    """The warnings and the decision of a document; `verdict` is a `cited_verdict`."""
     yield from (f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings)
     yield f"**{shown_as_is(verdict.decision)}**{decision_doubt(debate)}"
 
 
-def _whole(debate: Debate, verdict: Verdict, level: int) -> Iterator[str]:
+def _verdict_blocks(debate: Debate, verdict: Verdict, level: int) -> Iterator[str]:
     author = _SOURCES[verdict.source]
     if verdict.source is not VerdictSource.WINNER:
         author = _NO_MODEL.get(debate.setup.judge.provider, author)
-    yield from _standing(debate, verdict)
+    yield from _basis_lines(debate, verdict)
     if verdict.overrule and not verdict.overrule.stands:
         holder = inert_line(name_of(debate, best_author(debate)))
         yield (
@@ -107,44 +111,44 @@ def _whole(debate: Debate, verdict: Verdict, level: int) -> Iterator[str]:
     else:
         yield f"Written by {author}."
     yield from (as_markdown(section, level + 1) for section in verdict_sections(debate, verdict))
-    if not level:  # a report has them with what people did
+    if not level:  # a report shows notes in another place
         yield as_markdown(notes_section(debate, verdict), 1)
-    own = verdict.judge_confidence
-    if own is not None and verdict.confidence != own:
-        yield f"Footnote: the judge's own number, which does not count, was {own} of 100."
+    number = verdict.judge_confidence
+    if number is not None and verdict.confidence != number:
+        yield f"Footnote: the judge's own number, which does not count, was {number} of 100."
 
 
-def why_none(debate: Debate) -> str:
+def no_decision_words(debate: Debate) -> str:
     if debate.is_sealed:
         return SEALED
-    why = f"There is no decision. {inert_line(debate.failure)}".strip()
+    text = f"There is no decision. {inert_line(debate.failure)}".strip()
     if debate.status is Status.RUNNING:
-        why = "None yet: the debate is running."
+        text = "None yet: the debate is running."
     earlier = debate.earlier_verdict
     if earlier is None:
-        return why
-    return blocks(why, f"The verdict before it was debated: {shown_as_is(decision_line(earlier))}")
+        return text
+    return blocks(text, f"The verdict before it was debated: {shown_as_is(decision_line(earlier))}")
 
 
-def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:
+def _basis_lines(debate: Debate, verdict: Verdict) -> Iterator[str]:
     yield confidence_words(verdict)
     ballots = counted_ballots(debate, debate.tally) if debate.tally else ()
     texts = (*debate.contributions.values(), verdict, *ballots)
     if letters := letters_words(debate, texts):
         yield f"Letters that agents go by among themselves: {letters}"
-    if cited := source_names(debate, verdict.model_dump_json()):
-        yield inert_line(f"Sources: {cited}")
-    if hangs_on := hinge_words(debate, verdict):
-        yield inert_line(hangs_on)
+    if sources := source_names(debate, verdict.model_dump_json()):
+        yield inert_line(f"Sources: {sources}")
+    if hinge := hinge_words(debate, verdict):
+        yield inert_line(hinge)
     if playbook := debate.setup.playbook:
         yield f"Playbook: {inert_line(playbook.title)}"
-    if audited := audit_words(debate):
-        yield inert_line(audited)
+    if audit := audit_words(debate):
+        yield inert_line(audit)
     yield from (inert_line(line_words(line)) for line in vote_lines(debate, verdict))
-    yield from _ending(debate)
+    yield from _ending_lines(debate)
 
 
-def _ending(debate: Debate) -> Iterator[str]:
+def _ending_lines(debate: Debate) -> Iterator[str]:
     for name, texts in (
         ("Why it was debated", round_reasons(debate)),
         ("How it ended", ending_sentences(debate)),
@@ -166,12 +170,12 @@ def verdict_sections(debate: Debate, verdict: Verdict) -> Iterator[ResultSection
     unmet = () if requirements else verdict.unmet_requirements
     sections = (
         findings_section(debate, FINDINGS),
-        ResultSection(title=REASONS, lines=lines_of(verdict.reasons), note=check_words(debate)),
-        *(ResultSection(title=own.title, text=own.text) for own in verdict.sections),
+        ResultSection(title=REASONS, lines=lines_of(verdict.reasons), note=check_note(debate)),
+        *(ResultSection(title=part.title, text=part.text) for part in verdict.sections),
         ResultSection(
             title=dissent_title(debate, verdict),
             text=dissent_words(debate, verdict),
-            lines=lines_of((*_holdouts(debate, verdict), against_words(debate, verdict))),
+            lines=lines_of((*_holdouts(debate, verdict), dissent_vote_words(debate, verdict))),
         ),
         ResultSection(title=OVERTURNED_BY, lines=lines_of(verdict.overturned_by)),
         ResultSection(title="Said by one agent only", lines=[*_lone_lines(debate, verdict)]),
@@ -199,12 +203,12 @@ def notes_section(debate: Debate, verdict: Verdict | None) -> ResultSection:
     lines = list[ResultLine]()
     for note in debate.notes:
         outcome = outcomes.get(note.id)
-        used, why = "not used", "The judge says nothing about it."
+        use, reason = "not used", "The judge says nothing about it."
         if verdict is None:
-            used, why = "not answered", "There is no verdict."
+            use, reason = "not answered", "There is no verdict."
         elif outcome:
-            used, why = "used" if outcome.used else used, outcome.explanation
-        text = f"“{note.text}” ({used}) {why}"
+            use, reason = "used" if outcome.used else use, outcome.explanation
+        text = f"“{note.text}” ({use}) {reason}"
         lines.append(ResultLine(label=f"Note {note.number}", by=note.author, text=text))
     return ResultSection(title="What became of the notes", lines=lines)
 
@@ -216,15 +220,15 @@ def _lone_lines(debate: Debate, verdict: Verdict) -> Iterator[ResultLine]:
         yield ResultLine(label=label, turn=turn, text=point.text)
 
 
-def earlier_lines(verdict: Verdict, *, whole: bool = True) -> Sequence[ResultLine]:
+def earlier_lines(verdict: Verdict, *, with_reasons: bool = True) -> Sequence[ResultLine]:
     lines = list[ResultLine]()
     for earlier in verdict.earlier:
         title = f"[{earlier.title}]({earlier.address})" if earlier.address else earlier.title
-        why = f": {earlier.why}" if whole and earlier.why else ""
+        reason = f": {earlier.why}" if with_reasons and earlier.why else ""
         lines.append(
             ResultLine(
                 label=f"{earlier.relation.value.capitalize()} {earlier.source}",
-                text=f"{title} (`{earlier.debate}`){why}",
+                text=f"{title} (`{earlier.debate}`){reason}",
                 is_warning=earlier.relation is Relation.CONTRADICTS,
             )
         )
@@ -238,14 +242,14 @@ def dissent_title(debate: Debate, verdict: Verdict) -> str:
 
 
 def dissent_words(debate: Debate, verdict: Verdict) -> str:
-    """The dissent without its agent's name before it, which the title has."""
+    """The dissent without its agent's name, which is in the title."""
     if verdict.dissent_by in {"", JUDGE}:
         return verdict.dissent
     return verdict.dissent.removeprefix(f"{name_of(debate, verdict.dissent_by)}: ")
 
 
-def against_words(debate: Debate, verdict: Verdict) -> str:
-    """That no ballot is against the verdict, or not that of the agent who dissents; else empty."""
+def dissent_vote_words(debate: Debate, verdict: Verdict) -> str:
+    """A remark if the dissenting agent, or every agent, voted for the verdict; else empty."""
     firsts, option = preferred_options(debate), options_of(debate).resolve(verdict.option)
     if firsts is None or not option:
         return ""
@@ -253,7 +257,7 @@ def against_words(debate: Debate, verdict: Verdict) -> str:
         return "No ballot that counts is against the verdict."
     if firsts.get(verdict.dissent_by) != option:
         return ""
-    # Named: the line before may be about another option.
+    # The option is named, because the line before can be about another one.
     name = options_of(debate).name(option)
     return f'{name_of(debate, verdict.dissent_by)} voted for "{name}" all the same.'
 
@@ -268,63 +272,63 @@ def _holdouts(debate: Debate, verdict: Verdict) -> Iterator[str]:
 
 
 def _without_decision(verdict: Verdict) -> str:
-    """The solution without a first paragraph that only says the decision again."""
-    first, _, rest = verdict.solution.strip().partition("\n\n")
-    is_said = plain_line(first).rstrip(".") == verdict.decision.rstrip(".")
-    return rest if rest.strip() and is_said else verdict.solution
+    """The solution without a first paragraph that only repeats the decision."""
+    first, _, remainder = verdict.solution.strip().partition("\n\n")
+    is_repeated = plain_line(first).rstrip(".") == verdict.decision.rstrip(".")
+    return remainder if remainder.strip() and is_repeated else verdict.solution
 
 
 def single_answer_words(debate: Debate) -> str:
-    """One sentence: whether it chose the verdict's option, and its decision in its own words.
+    """The decision of the single answer, and whether it chose the verdict's option.
 
-    Empty before the verdict and where no model answered alone. Plain text, as models wrote it.
+    Empty before the verdict, and if no model answered alone. Plain text as models wrote it.
     """
-    alone = debate.shadow
-    if alone is None or debate.verdict is None or shadow.is_sealed(debate):
+    answer = debate.shadow
+    if answer is None or debate.verdict is None or shadow.is_sealed(debate):
         return ""
-    decision = f"“{plain_line(link_citations(alone.decision, alone.citations)).rstrip('.')}”."
-    # The model saw no options: its answer was placed among them afterwards.
-    compared = {
+    decision = f"“{plain_line(link_citations(answer.decision, answer.citations)).rstrip('.')}”."
+    # The model saw no options; its answer was matched to one of them afterwards.
+    comparison = {
         True: "That counts as the same option.",
         False: "That does not count as this option.",
         None: "Whether that is the same option is not known.",
     }[shadow.agrees(debate)]
-    return f"One model, asked alone, answered: {decision} {compared}"
+    return f"One model, asked alone, answered: {decision} {comparison}"
 
 
 def cost_words(debate: Debate) -> str:
-    alone = debate.shadow
-    if alone is None or shadow.is_sealed(debate):
+    answer = debate.shadow
+    if answer is None or shadow.is_sealed(debate):
         return ""
-    call = alone.call
-    by = f" of {call.provider}/{call.model}" if call else ""
+    call = answer.call
+    model = f" of {call.provider}/{call.model}" if call else ""
     cost = money(shadow.shadow_usage(debate).cost)
-    return f"The single answer{by} cost {cost}, which the debate's total includes."
+    return f"The single answer{model} cost {cost}, which the debate's total includes."
 
 
 def single_answer_section(debate: Debate, *, level: int = 2) -> str:
-    """The answer as Markdown under a heading of that level.
+    """The single answer as Markdown under a heading of `level`.
 
-    Empty while the debate runs and where none was asked for.
+    Empty while the debate runs, and if no single answer was requested.
     """
-    alone, title = debate.shadow, "A single answer"
+    answer, title = debate.shadow, "A single answer"
     if shadow.is_sealed(debate) or debate.setup.shadow_agent is None:
         return ""
-    if alone is None:
-        why = inert_line(debate.shadow_fault or "It was not there when the debate ended.")
-        return titled(title, f"There is none to compare with. {why.rstrip('.')}.", level=level)
-    citations = alone.citations
-    alone = alone.with_texts(lambda text: link_citations(text, citations))
+    if answer is None:
+        fault = inert_line(debate.shadow_fault or "It was not there when the debate ended.")
+        return titled(title, f"There is none to compare with. {fault.rstrip('.')}.", level=level)
+    citations = answer.citations
+    answer = answer.with_texts(lambda text: link_citations(text, citations))
     lists = (
-        ("What speaks for it", alone.reasons),
-        ("Risks it named", alone.risks),
-        (OVERTURNED_BY, alone.overturned_by),
+        ("What speaks for it", answer.reasons),
+        ("Risks it named", answer.risks),
+        (OVERTURNED_BY, answer.overturned_by),
     )
     return titled(
         title,
         inert_line(single_answer_words(debate)),
         inert_line(cost_words(debate)),
-        nested(alone.solution, level + 1),
+        nested(answer.solution, level + 1),
         *(titled(name, bullets(items), level=level + 1) for name, items in lists),
         level=level,
     )
@@ -338,32 +342,32 @@ _TITLES = {LIST_TITLES["tradeoffs"]: "Consequences", OVERTURNED_BY: "Revisit whe
 
 def adr(debate: Debate) -> str:
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
-    decided, sections = [why_none(debate)], list[str]()
+    decision, sections = [no_decision_words(debate)], list[str]()
     if verdict:
-        decided = [*decided_lines(debate, verdict)]
+        decision = [*decision_lines(debate, verdict)]
         for section in verdict_sections(debate, verdict):
             if section.title in {REASONS, SOLUTION}:
-                decided.append(body_words(section, 2))
+                decision.append(body_words(section, 2))
             else:
                 title = _TITLES.get(section.title, section.title)
                 sections.append(as_markdown(replace(section, title=title), 2))
         sure = confidence_words(verdict).removeprefix("Confidence: ")
         sections.append(titled("Confidence", sure))
     document = blocks(
-        f"# {shown_as_is(title_of(debate))}{decision_doubt(debate)}",
+        f"# {shown_as_is(adr_title(debate))}{decision_doubt(debate)}",
         bullets(_facts(debate)),
         titled("Context", quotation(debate.setup.question), nested(debate.setup.context, 2)),
         titled("Sources", bullets(_sources(debate))),
         titled("Options considered", bullets(positions_words(debate))),
-        titled("Decision", *decided),
+        titled("Decision", *decision),
         *sections,
         titled("How it turned out", inert_line(outcome_words(debate.outcome))),
-        titled("How it was decided", bullets(_how_decided(debate, verdict))),
+        titled("How it was decided", bullets(_process_lines(debate, verdict))),
     )
     return f"{document}\n"
 
 
-def _how_decided(debate: Debate, verdict: Verdict | None) -> Iterator[str]:
+def _process_lines(debate: Debate, verdict: Verdict | None) -> Iterator[str]:
     yield f"Agents: {', '.join(f'{agent.name} ({agent.role})' for agent in debate.setup.agents)}."
     if playbook := debate.setup.playbook:
         yield f"Playbook: {playbook.title}."
@@ -373,12 +377,12 @@ def _how_decided(debate: Debate, verdict: Verdict | None) -> Iterator[str]:
 
 def _facts(debate: Debate) -> Iterator[str]:
     state = standing_words(debate)
-    still = f" ({state})" if state and not debate.decision else ""
-    yield f"Status: {adr_status(debate)}{still}"
+    remark = f" ({state})" if state and not debate.decision else ""
+    yield f"Status: {adr_status(debate)}{remark}"
     yield f"Date: {day(debate.ended_at or debate.now)}"
     if newest := debate.decision:
-        at = debate.times.get(f"decision/{newest.origin}", debate.now)
-        yield f"Decided by: {newest.by.display_name}, {day(at)}"
+        time = debate.times.get(f"decision/{newest.origin}", debate.now)
+        yield f"Decided by: {newest.by.display_name}, {day(time)}"
         if newest.why.strip():
             yield f"Why: {newest.why}"
     yield f"Asked by: {debate.setup.asked_by.display_name}"
@@ -387,11 +391,11 @@ def _facts(debate: Debate) -> Iterator[str]:
 
 def _sources(debate: Debate) -> Iterator[str]:
     for source in debate.evidence:
-        title, address = title_in(debate, source), source.reference.address
+        title, address = source_title(debate, source), source.reference.address
         is_link = address.startswith(("https://", "http://")) and address != source.reference.title
         yield inert_line(f"{source.id}: {title}" + (f" ({address})" if is_link else ""))
 
 
-def title_of(debate: Debate) -> str:
-    line = decided_or_asked(debate).rstrip(".")
+def adr_title(debate: Debate) -> str:
+    line = decision_or_question(debate).rstrip(".")
     return shorten(line, _TITLE_MAX_CHARS, placeholder="…")

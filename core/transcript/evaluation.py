@@ -1,9 +1,8 @@
-"""Evaluators read a finished debate: they score its decision, or compare it with a single answer.
+"""Evaluators score the decision of a finished debate, or compare it with a single answer.
 
-To compare, both texts are whole, laid out by one function. Each evaluator compares them in both
-orders, and the shorter one with itself, each part said twice. A preference that turns with the
-order is none; an evaluator that prefers the doubled text, or whose maker wrote one of the texts,
-does not count.
+Both texts are complete and have one layout. Each evaluator compares them in both orders, and the
+shorter text with a copy that repeats each part. A preference that changes with the order is none;
+evaluators that prefer the doubled text, or whose maker wrote one of the texts, do not count.
 """
 
 import asyncio
@@ -36,7 +35,7 @@ from core.usage import Call, Usage
 from core.values import Value
 
 _LOWEST, _HIGHEST = 1, 10
-#: Only scores of so many makers' models are averaged.
+#: Scores are averaged only over models of at least so many makers.
 _LEAST_MAKERS = 2
 
 
@@ -101,7 +100,7 @@ class EvaluationReply(BaseModel):
 
 
 class CriterionScore(Value):
-    """A score from 1 to 10, and why."""
+    """A score from 1 to 10 with its reason."""
 
     score: int
     reason: str
@@ -110,7 +109,7 @@ class CriterionScore(Value):
 class Evaluator(Value):
     evaluator: str
     name: str
-    #: Of its model, and who made that.
+    #: Full name of its model, and the model's maker.
     model: str
     maker: str
 
@@ -142,11 +141,11 @@ class EvaluatorFailure(Evaluator):
 class _Result(Value):
     debate_id: str
     question: str
-    #: Spent by the debate itself, in US dollars; None: a price is unknown.
+    #: Cost of the debate itself in US dollars; None if a price is unknown.
     debate_cost: Decimal | None = None
 
-    def as_json(self, **more: object) -> str:
-        values = {**self.model_dump(mode="json"), **more}
+    def as_json(self, **extra: object) -> str:
+        values = {**self.model_dump(mode="json"), **extra}
         return json.dumps(values, ensure_ascii=False, indent=2) + "\n"
 
     def cost_words(self, usage: Usage) -> str:
@@ -157,12 +156,12 @@ class _Result(Value):
 class Evaluation(_Result):
     marks: tuple[Marks, ...]
     failed: tuple[EvaluatorFailure, ...] = ()
-    #: Who made the models that wrote the decision.
+    #: Makers of the models that wrote the decision.
     written_by: tuple[str, ...] = ()
 
     @property
     def averages(self) -> Mapping[Criterion, float]:
-        """The mean per criterion over the evaluators that answered, where several makers did."""
+        """The mean per criterion over all evaluators; empty if all are of one maker."""
         if len(_makers(self.marks)) < _LEAST_MAKERS:
             return {}
         return {
@@ -172,8 +171,8 @@ class Evaluation(_Result):
 
     @property
     def usage(self) -> Usage:
-        marked, failed = (mark.call for mark in self.marks), self.failed
-        return sum((spent.usage for spent in (*marked, *failed)), start=Usage())
+        calls = (mark.call for mark in self.marks)
+        return sum((item.usage for item in (*calls, *self.failed)), start=Usage())
 
 
 async def evaluate(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]) -> Evaluation:
@@ -192,8 +191,8 @@ async def evaluate(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent
 
 
 def verdict_text(debate: Debate, verdict: Verdict) -> str:
-    """What evaluators read of a verdict: not how sure others were of it, nor who debated how."""
-    return laid_out(
+    """The verdict as evaluators read it: without its confidence and without the debate."""
+    return layout(
         verdict.decision,
         ("Solution", [verdict.solution]),
         ("Implementation", [verdict.implementation]),
@@ -206,8 +205,8 @@ def verdict_text(debate: Debate, verdict: Verdict) -> str:
     )
 
 
-def laid_out(decision: str, *sections: tuple[str, Sequence[str]]) -> str:
-    """One text of its parts, word for word; a part without words has no heading."""
+def layout(decision: str, *sections: tuple[str, Sequence[str]]) -> str:
+    """Join the parts, unchanged, into one text; empty parts have no heading."""
     parts = [decision.strip()]
     for title, items in sections:
         lines = [item.strip() for item in items if item.strip()]
@@ -219,17 +218,17 @@ def laid_out(decision: str, *sections: tuple[str, Sequence[str]]) -> str:
 
 
 def reply_fault(reply: EvaluationReply, criteria: Sequence[Criterion]) -> str | None:
-    """What is wrong with the scores, as a sentence for the model; None if nothing is."""
+    """The fault of the scores, as a sentence for the model; None if there is none."""
     outside = [s.criterion.value for s in reply.scores if not _LOWEST <= s.score <= _HIGHEST]
     if outside:
         return f"Scores go from {_LOWEST} to {_HIGHEST}; these do not: {', '.join(outside)}."
-    return _incomplete("score", [score.criterion for score in reply.scores], criteria)
+    return _mismatch("score", [score.criterion for score in reply.scores], criteria)
 
 
-def _incomplete(what: str, named: list[Criterion], criteria: Sequence[Criterion]) -> str | None:
-    if sorted(named) == sorted(criteria):
+def _mismatch(noun: str, answers: list[Criterion], criteria: Sequence[Criterion]) -> str | None:
+    if sorted(answers) == sorted(criteria):
         return None
-    return f"There must be exactly one {what} for each of: {', '.join(criteria)}."
+    return f"There must be exactly one {noun} for each of: {', '.join(criteria)}."
 
 
 def as_json(evaluation: Evaluation) -> str:
@@ -239,8 +238,8 @@ def as_json(evaluation: Evaluation) -> str:
 
 def as_csv(evaluation: Evaluation) -> str:
     """One row per evaluator and criterion, then the averages (evaluator "average"); scores only."""
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
+    output = io.StringIO()
+    rows = csv.writer(output, lineterminator="\n")
     rows.writerow(("debate", "evaluator", "criterion", "score", "reason"))
     for marks in evaluation.marks:
         for criterion, mark in marks.marks.items():
@@ -248,7 +247,7 @@ def as_csv(evaluation: Evaluation) -> str:
             rows.writerow((evaluation.debate_id, name, criterion, mark.score, reason))
     for criterion, mean in evaluation.averages.items():
         rows.writerow((evaluation.debate_id, "average", criterion, f"{mean:.2f}", ""))
-    return out.getvalue()
+    return output.getvalue()
 
 
 def as_markdown(evaluation: Evaluation) -> str:
@@ -262,14 +261,14 @@ def as_markdown(evaluation: Evaluation) -> str:
         row.append(number(mean))
     if averages:
         head.append("Average")
-    failed = [f"{failure.name}: {failure.reason}" for failure in evaluation.failed]
+    failures = [f"{failure.name}: {failure.reason}" for failure in evaluation.failed]
     document = blocks(
         f"# Evaluation of debate {evaluation.debate_id}",
         f"> {' '.join(evaluation.question.split())}",
         *(_reservations(evaluation) if marks else ()),
         table(head, rows) or "No evaluator could be heard: there are no scores.",
         *(titled(f"{item.name} ({item.model})", bullets(item.reasons)) for item in marks),
-        titled("Evaluators that failed", bullets(failed)),
+        titled("Evaluators that failed", bullets(failures)),
         evaluation.cost_words(evaluation.usage),
     )
     return f"{document}\n"
@@ -279,14 +278,14 @@ def _reservations(evaluation: Evaluation) -> Iterator[str]:
     makers = _makers(evaluation.marks)
     if len(makers) < _LEAST_MAKERS:
         yield f"All evaluators are of {makers[0]}: one maker's taste, without an average."
-    if own := [maker for maker in makers if maker in evaluation.written_by]:
-        yield f"Models of {' and '.join(own)} wrote the decision, too."
+    if writers := [maker for maker in makers if maker in evaluation.written_by]:
+        yield f"Models of {' and '.join(writers)} wrote the decision, too."
 
 
 def _evaluation_call(
     debate: Debate, agent: Agent, act: Act, texts: Sequence[Part]
 ) -> tuple[ModelRequest, CallOptions]:
-    """What an evaluator is asked: the question, people's answers, the sources, the texts."""
+    """The request to an evaluator: the question, people's answers, the sources, the texts."""
     turn = Turn(act=act, round=0, agent=agent.id)
     criteria = [{"name": name.value, "meaning": _MEANINGS[name]} for name in criteria_of(debate)]
     parts, values = (*parts_for(debate, turn), *texts), {"words": 0, "criteria": criteria}
@@ -319,12 +318,12 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Eva
 
 # --- beside a single answer -----------------------------------------------------------------------
 
-#: Calls per evaluator: both orders of the texts, both orders of the doubled text.
+#: Calls per evaluator: two orders of the texts, and two orders of the doubled text.
 CALLS = 4
 
 
 class Better(StrEnum):
-    """Which text is better, by its label."""
+    """The label of the better text."""
 
     FIRST = "p1"
     SECOND = "p2"
@@ -351,7 +350,7 @@ class Side(StrEnum):
     NEITHER = "neither"
 
 
-#: A side counts that was preferred where it stood first and where it stood second.
+#: A side is preferred only if it wins in both orders.
 _SIDES = {
     (Better.FIRST, Better.SECOND): Side.DEBATE,
     (Better.SECOND, Better.FIRST): Side.SINGLE,
@@ -360,7 +359,7 @@ _SIDES = {
 
 class Preferences(Evaluator):
     sides: Mapping[Criterion, Side] = {}
-    #: Why they do not count; empty: they do.
+    #: The reason why the preferences do not count; empty if they do.
     fault: str = ""
     usage: Usage = Usage()
 
@@ -394,22 +393,22 @@ async def compare(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]
 
 def compared_texts(debate: Debate) -> Mapping[Side, str]:
     """Both texts as evaluators read them; raises `BadInput` if one is missing."""
-    verdict, alone = debate.verdict, debate.shadow
+    verdict, single = debate.verdict, debate.shadow
     if verdict is None or shadow.is_sealed(debate):
         raise BadInput(f"Debate {debate.id} has no decision that could be compared.")
-    if alone is None:
+    if single is None:
         raise BadInput(
             f"Debate {debate.id} has no single answer to compare with. "
             "`moot debate --shadow` asks for one beside the debate."
         )
     return {
         Side.DEBATE: verdict_text(debate, verdict),
-        Side.SINGLE: laid_out(
-            alone.decision,
-            ("Solution", [alone.solution]),
-            ("Reasons", alone.reasons),
-            (_risks_title(debate), alone.risks),
-            (OVERTURNED_BY, alone.overturned_by),
+        Side.SINGLE: layout(
+            single.decision,
+            ("Solution", [single.solution]),
+            ("Reasons", single.reasons),
+            (_risks_title(debate), single.risks),
+            (OVERTURNED_BY, single.overturned_by),
         ),
     }
 
@@ -428,13 +427,14 @@ def comparison_markdown(comparison: Comparison) -> str:
         f"Shown: {verdict} of the debate's verdict, {single} of the single answer.",
     ]
     if counting := comparison.counting:
-        head = ["Better by", *(f"{it.name} ({it.maker})" for it in counting)]
-        rows = [[name.words, *(it.sides[name] for it in counting)] for name in counting[0].sides]
+        head = ["Better by", *(f"{item.name} ({item.maker})" for item in counting)]
+        criteria = counting[0].sides
+        rows = [[name.words, *(item.sides[name] for item in counting)] for name in criteria]
         if len(_makers(counting)) < _LEAST_MAKERS:
             maker = f"All that counts is of {counting[0].maker}"
             parts.append(f"{maker}: one maker's taste, not counted together.")
         parts.append(table(head, rows))
-    faulty = [f"{it.name}: {it.fault}" for it in comparison.preferences if it.fault]
+    faulty = [f"{item.name}: {item.fault}" for item in comparison.preferences if item.fault]
     parts.append(titled("Not counted", bullets(faulty)))
     parts += [comparison.cost_words(comparison.usage), finding_words(comparison)]
     return f"{blocks(*parts)}\n"
@@ -457,29 +457,29 @@ async def _prefers(
     calls: ModelCalls, debate: Debate, agent: Agent, texts: Mapping[Side, str]
 ) -> Preferences:
     """The preferences of one evaluator; a failure is reported as its fault."""
-    who, setup = _identity(agent), debate.setup
+    identity, setup = _identity(agent), debate.setup
     writers = (*setup.agents, setup.judge, *([setup.shadow_agent] if setup.shadow_agent else []))
     if agent.maker in {writer.maker for writer in writers}:
-        return Preferences(**who, fault=f"{agent.maker} made one of the texts.")
+        return Preferences(**identity, fault=f"{agent.maker} made one of the texts.")
     shorter = min(texts.values(), key=len)
-    doubled = "\n\n".join(part for part in shorter.split("\n\n") for _ in range(2))
+    doubled_text = "\n\n".join(part for part in shorter.split("\n\n") for _ in range(2))
     usage, choices = Usage(), list[Mapping[Criterion, Better]]()
-    for pair in ((texts[Side.DEBATE], texts[Side.SINGLE]), (doubled, shorter)):
-        for ordered in (pair, pair[::-1]):
+    for pair in ((texts[Side.DEBATE], texts[Side.SINGLE]), (doubled_text, shorter)):
+        for texts_in_order in (pair, pair[::-1]):
             try:
-                choice, call = await _choose(calls, debate, agent, ordered)
+                choice, call = await _choose(calls, debate, agent, texts_in_order)
             except CallFailed as error:
-                return Preferences(**who, fault=str(error), usage=usage + error.usage)
+                return Preferences(**identity, fault=str(error), usage=usage + error.usage)
             choices.append(choice)
             usage += call.usage
-    of_texts, of_doubled = (
+    text_sides, doubled_sides = (
         {name: _SIDES.get((forth[name], back[name]), Side.NEITHER) for name in forth}
         for forth, back in (choices[:2], choices[2:])
     )
     fault = ""
-    if of_doubled[Criterion.OVERALL] is Side.DEBATE:
+    if doubled_sides[Criterion.OVERALL] is Side.DEBATE:
         fault = "It prefers the same text with every part said twice: length alone decides."
-    return Preferences(**who, sides=of_texts, fault=fault, usage=usage)
+    return Preferences(**identity, sides=text_sides, fault=fault, usage=usage)
 
 
 async def _choose(
@@ -492,7 +492,7 @@ async def _choose(
     criteria = criteria_of(debate)
 
     def fault(reply: ComparisonReply) -> str | None:
-        return _incomplete("choice", [choice.criterion for choice in reply.choices], criteria)
+        return _mismatch("choice", [choice.criterion for choice in reply.choices], criteria)
 
     request, options = _evaluation_call(debate, agent, Act.COMPARISON, texts)
     reply, call = await calls.ask_for(request, agent, ComparisonReply, check=fault, options=options)

@@ -1,7 +1,7 @@
-"""Why each turn ran when it did, and whether summaries came in time (pure).
+"""Explains when each turn ran and why, and whether summaries were ready in time (pure).
 
-The log is replayed through the schedule: a turn began with the last event that made it ready. What
-it saw is what its call records as sent.
+The log is replayed through the schedule: a turn began with the last event that made it ready. Its
+call records the parts of its prompt.
 """
 
 from collections import Counter
@@ -24,11 +24,11 @@ from core.transcript.markdown import visible
 from core.transcript.words import calls_words, name_of, tokens_words, turn_words, usage_words
 from core.usage import Call, Usage
 
-#: Seconds from a turn's last need to the call of its model that are the engine's own work.
-_AT_ONCE = 0.25
-#: More outcomes than this are counted, not listed.
+#: Seconds that the engine itself needs between the last input of a turn and its model call.
+_ENGINE_SECONDS = 0.25
+#: If a turn waited for more outcomes, only their number is shown.
 _MOST_LISTED = 8
-#: Turns named where words fit several, or none.
+#: Most turns in the message that a query fits several turns or none.
 _MOST_NAMED = 8
 
 
@@ -42,29 +42,31 @@ class Outcome:
 @dataclass(frozen=True, kw_only=True)
 class Span:
     turn: Turn
-    #: What its format's step comes after, and the event that made it ready, in the order they came.
+    #: Inputs of the turn by its format, and the event that made it ready, in order.
     needs: tuple[Outcome, ...]
-    #: The event after which it was ready; the last one before its outcome, where another version
-    #: took a turn that is never ready by the rules of this one.
+    #: The event after which the turn was ready. For a turn of another version that is never ready
+    #: by the rules of this one: the last event before its outcome.
     ready: Outcome
-    #: None: it has no outcome.
-    ended: Outcome | None
+    #: None if the turn has no outcome.
+    outcome: Outcome | None
 
 
 def timeline(log: Sequence[RecordedEvent]) -> Sequence[Span]:
     debate: Debate | None = None
     outcomes: dict[str, Outcome] = {}
-    #: Keys of turns → the event after which they were ready last. A pause makes turns ready anew.
+    #: Last event after which each turn was ready, by key. A pause makes turns ready again.
     ready: dict[str, Outcome] = {}
     waiting: dict[str, Turn] = {}
     spans: list[Span] = []
 
-    def span(debate: Debate, turn: Turn, ended: Outcome | None) -> Span:
-        began = ready.get(turn.key) or next(reversed(outcomes.values()))
-        keys = [*format_of(debate).inputs(debate, turn), *([began.key] * (turn.key in ready))]
-        came = {outcomes[key] for key in keys if key in outcomes} - {outcomes["start"]}
-        needs = sorted((it for it in came if it.seq <= began.seq), key=lambda need: need.seq)
-        return Span(turn=turn, needs=tuple(needs), ready=began, ended=ended)
+    def span(debate: Debate, turn: Turn, end: Outcome | None) -> Span:
+        start = ready.get(turn.key) or next(reversed(outcomes.values()))
+        keys = [*format_of(debate).inputs(debate, turn), *([start.key] * (turn.key in ready))]
+        inputs = {outcomes[key] for key in keys if key in outcomes} - {outcomes["start"]}
+        needs = sorted(
+            (need for need in inputs if need.seq <= start.seq), key=lambda need: need.seq
+        )
+        return Span(turn=turn, needs=tuple(needs), ready=start, outcome=end)
 
     for recorded in log:
         outcome = Outcome(key=recorded.event.key, seq=recorded.seq, at=recorded.at)
@@ -87,7 +89,7 @@ def _turn(debate: Debate, recorded: RecordedEvent) -> Turn | None:
         case VerdictDrafted(turn=turn):
             return turn
         case VerdictReached() if debate.audit and not debate.audit.faults:
-            return None  # it was written as a draft, and nothing has changed since
+            return None  # the draft was its turn; the audit found no fault
         case VerdictReached():
             return Turn(act=Act.SYNTHESIS, round=schedule.rounds_open(debate), agent=JUDGE)
         case event:
@@ -99,16 +101,16 @@ def _turn(debate: Debate, recorded: RecordedEvent) -> Turn | None:
 
 @dataclass(frozen=True, kw_only=True)
 class SummaryTiming:
-    """One summary: when it was wanted and when it was there. Times are in seconds."""
+    """When a summary was needed and when it was ready. Times are in seconds."""
 
     key: str
-    #: From when it could be made until it was there, or given up.
+    #: Time from when it could be made until it was ready or given up.
     seconds: float
-    #: Whether there is one; else it failed or is still being made.
+    #: Whether it exists; if not, it failed or is still being made.
     made: bool
-    #: Whether a prompt would show it; else it is for the board only.
+    #: Whether a prompt shows it; if not, only the board does.
     wanted: bool
-    #: For how long it was missing after the first turn that would show it had begun; 0: in time.
+    #: Time that it was missing after the start of the first turn that shows it; 0: in time.
     late: float
     missed_by: tuple[str, ...]
 
@@ -118,26 +120,26 @@ class SummaryMetrics:
     """Source: Board of One's background summarizer, which aims at 80 to 90 % compression."""
 
     generated: int
-    #: Those that could not be made; the full text was used.
+    #: Summaries that could not be made; the full text was used.
     failed: int
-    #: Tokens the models wrote.
+    #: Output tokens.
     tokens: int
-    #: Characters of what was summed up, and of the summaries.
+    #: Characters of the material, and of the summaries.
     chars_before: int
     chars_after: int
-    #: Seconds models worked on a summary, on average.
+    #: Mean seconds of a model call for a summary.
     average_seconds: float
-    #: Summaries that were there before a turn wanted them.
+    #: Summaries that were ready before a turn needed them.
     ready_before_needed: int
-    #: Summaries that were not; and for how long at least one of them was missing, in seconds.
+    #: Summaries that were not, and the seconds during which at least one of them was missing.
     late: int
     late_seconds: float
-    #: Turns whose model was asked only when a summary they wanted had come. Nothing makes a turn
-    #: wait; this is measured all the same.
+    #: Turns that called their model only after a late summary. No rule makes them wait, but it is
+    #: measured.
     blocked: int
-    #: For how long at least one turn did, in seconds.
+    #: Seconds during which at least one turn waited.
     blocked_seconds: float
-    #: What was spent on summaries, failed attempts included.
+    #: Usage of all summaries, with failed attempts.
     usage: Usage
     timings: tuple[SummaryTiming, ...]
 
@@ -156,16 +158,16 @@ _Times = tuple[float, float]
 def summary_metrics(
     log: Sequence[RecordedEvent], *, spans: Sequence[Span] | None = None
 ) -> SummaryMetrics:
-    """The figures of one debate; `spans` is its `timeline`, where that is known already."""
+    """The figures of one debate. `spans` is its `timeline`, if it is already computed."""
     debate = fold(log)
     timings, late, waits = _timings(debate, timeline(log) if spans is None else spans)
     summaries = debate.summaries.values()
-    failed = [failure for failure in debate.failures.values() if failure.turn.act is Act.SUMMARY]
+    failures = [failure for failure in debate.failures.values() if failure.turn.act is Act.SUMMARY]
     calls = [summary.call for summary in summaries if summary.call]
-    spent = [*(call.usage for call in calls), *(outcome.lost for outcome in summaries)]
+    usages = [*(call.usage for call in calls), *(summary.lost for summary in summaries)]
     return SummaryMetrics(
         generated=len(summaries),
-        failed=len(failed),
+        failed=len(failures),
         tokens=sum(call.usage.output_tokens for call in calls),
         chars_before=sum(summary.before_chars for summary in summaries),
         chars_after=sum(summary.after_chars for summary in summaries),
@@ -177,7 +179,7 @@ def summary_metrics(
         late_seconds=_covered_seconds(late),
         blocked=len(waits),
         blocked_seconds=_covered_seconds(waits),
-        usage=sum([*spent, *(failure.usage for failure in failed)], start=Usage()),
+        usage=sum([*usages, *(failure.usage for failure in failures)], start=Usage()),
         timings=tuple(timings),
     )
 
@@ -185,51 +187,51 @@ def summary_metrics(
 def _timings(
     debate: Debate, spans: Sequence[Span]
 ) -> tuple[Sequence[SummaryTiming], Sequence[_Times], Sequence[_Times]]:
-    """Each summary; when wanted ones were missing; when turns waited for one."""
+    """The timing of each summary, the times when summaries were missing, and waits of turns."""
     speeches = {**debate.contributions, **debate.guidance}
     calls = {key: speech.call for key, speech in speeches.items()}
     wanted_by: dict[str, list[Span]] = {}
     for span in spans:
-        if calls.get(span.turn.key, span):  # one that was carried over is shown nothing
+        if calls.get(span.turn.key, span):  # turns that were carried over have no prompt
             for turn in strategies.shown_summaries(debate, span.turn):
                 wanted_by.setdefault(turn.key, []).append(span)
     timings, late, waits = list[SummaryTiming](), list[_Times](), dict[str, _Times]()
     for span in (span for span in spans if span.turn.act is Act.SUMMARY):
         readers = wanted_by.get(span.turn.key, [])
-        there = (span.ended.at if span.ended else debate.now).timestamp()
-        missed = [reader for reader in readers if reader.ready.at.timestamp() < there]
-        first = min((reader.ready.at.timestamp() for reader in missed), default=there)
-        late += [(first, there)] if missed else []
-        for reader in missed:
+        end = (span.outcome.at if span.outcome else debate.now).timestamp()
+        too_early = [reader for reader in readers if reader.ready.at.timestamp() < end]
+        first = min((reader.ready.at.timestamp() for reader in too_early), default=end)
+        late += [(first, end)] if too_early else []
+        for reader in too_early:
             ready, called = reader.ready.at.timestamp(), _called_at(reader, calls)
-            if called - ready > _AT_ONCE and ready < there <= called:
+            if called - ready > _ENGINE_SECONDS and ready < end <= called:
                 waits[reader.turn.key] = (ready, called)
         timings.append(
             SummaryTiming(
                 key=span.turn.key,
-                seconds=there - span.ready.at.timestamp(),
+                seconds=end - span.ready.at.timestamp(),
                 made=span.turn.key in debate.summaries,
                 wanted=bool(readers),
-                late=there - first,
-                missed_by=tuple(reader.turn.key for reader in missed),
+                late=end - first,
+                missed_by=tuple(reader.turn.key for reader in too_early),
             )
         )
     return timings, late, list(waits.values())
 
 
 def _called_at(span: Span, calls: Mapping[str, Call | None]) -> float:
-    """When its model was asked; 0: it was not."""
+    """The time of its model call; 0 without a call."""
     call = calls.get(span.turn.key)
-    return span.ended.at.timestamp() - call.latency_ms / 1000 if span.ended and call else 0.0
+    return span.outcome.at.timestamp() - call.latency_ms / 1000 if span.outcome and call else 0.0
 
 
 def _covered_seconds(spans: Sequence[_Times]) -> float:
-    """Seconds that lie in at least one of these spans: turns at the same time count once."""
-    covered, upto = 0.0, float("-inf")
+    """Seconds that are in at least one of these spans; overlaps count once."""
+    total, covered_until = 0.0, float("-inf")
     for begin, end in sorted(spans):
-        covered += max(0.0, end - max(begin, upto))
-        upto = max(upto, end)
-    return covered
+        total += max(0.0, end - max(begin, covered_until))
+        covered_until = max(covered_until, end)
+    return total
 
 
 # --- in words -------------------------------------------------------------------------------------
@@ -239,24 +241,24 @@ def _covered_seconds(spans: Sequence[_Times]) -> float:
 class TurnExplanation:
     span: Span
     call: Call | None
-    #: Summaries its prompt would have shown, had they been there when it began.
+    #: Summaries that its prompt lacks, because they were not ready when the turn began.
     late: tuple[SummaryTiming, ...]
 
 
 def explain(log: Sequence[RecordedEvent]) -> Sequence[TurnExplanation]:
     spans, calls = timeline(log), dict[str, Call | None]()
     for event in (recorded.event for recorded in log):
-        drafted = event.verdict.call if isinstance(event, VerdictDrafted) else None
-        calls[event.key] = drafted or (event.expense.call if event.expense else None)
-    missed: dict[str, list[SummaryTiming]] = {}
+        draft_call = event.verdict.call if isinstance(event, VerdictDrafted) else None
+        calls[event.key] = draft_call or (event.expense.call if event.expense else None)
+    late: dict[str, list[SummaryTiming]] = {}
     for timing in summary_metrics(log, spans=spans).timings:
         for key in timing.missed_by:
-            missed.setdefault(key, []).append(timing)
+            late.setdefault(key, []).append(timing)
     return [
         TurnExplanation(
             span=span,
-            call=calls.get(span.ended.key) if span.ended else None,
-            late=tuple(missed.get(span.turn.key, ())),
+            call=calls.get(span.outcome.key) if span.outcome else None,
+            late=tuple(late.get(span.turn.key, ())),
         )
         for span in spans
     ]
@@ -276,29 +278,29 @@ def explanation(log: Sequence[RecordedEvent]) -> str:
 
 
 def turn_explanation(log: Sequence[RecordedEvent], query: str) -> str:
-    """One turn in detail; `query` is its key (`r1/critique/ann/bob`) or words that fit no other.
+    """Explain one turn; `query` is its key (`r1/critique/ann/bob`) or words that fit no other turn.
 
     Raises:
-        BadInput: No turn matches, or several; names the nearest.
+        BadInput: No turn or several turns match; the message names similar ones.
     """
     debate = fold(log)
     by_key = {step.span.turn.key: step for step in explain(log)}
     words = query.casefold().replace("/", " ").split()
-    names = {key: f"{key} {turn_words(debate, it.span.turn)}" for key, it in by_key.items()}
-    fitting = [key for key, name in names.items() if all(it in name.casefold() for it in words)]
-    if query not in by_key and len(fitting) != 1:
-        near = fitting or get_close_matches(query, by_key, cutoff=0.3)
+    names = {key: f"{key} {turn_words(debate, step.span.turn)}" for key, step in by_key.items()}
+    matches = [key for key, name in names.items() if all(word in name.casefold() for word in words)]
+    if query not in by_key and len(matches) != 1:
+        near = matches or get_close_matches(query, by_key, cutoff=0.3)
         like = f" Turns like it: {', '.join(near[:_MOST_NAMED])}." if near else ""
-        how = "fits several turns" if fitting else "is no turn"
+        fault = "fits several turns" if matches else "is no turn"
         raise BadInput(
-            f"{query!r} {how} of debate {debate.id}.{like} `moot explain {debate.id}` lists all."
+            f"{query!r} {fault} of debate {debate.id}.{like} `moot explain {debate.id}` lists all."
         )
-    step = by_key[query if query in by_key else fitting[0]]
+    step = by_key[query if query in by_key else matches[0]]
     lines = [*_lines(debate, step, most=len(debate.times))]
     if call := step.call:
         lines.append(f"  asked {call.provider}/{call.model}, prompt: {call.prompt_source}")
-        took = duration(call.latency_ms / 1000)
-        lines.append(f"  answered in {took}: {usage_words(call.usage)}")
+        latency = duration(call.latency_ms / 1000)
+        lines.append(f"  answered in {latency}: {usage_words(call.usage)}")
         if call.stands_in_for:
             lines.append(f"  in place of {call.stands_in_for}: {call.stands_in_why}")
     return visible("\n".join(lines)) + "\n"
@@ -309,19 +311,19 @@ def _ending_reasons(debate: Debate) -> Sequence[str]:
     if debate.status is Status.RUNNING and not schedule.is_cut_short(debate):
         return texts
     skips: dict[int, Counter[str]] = {}
-    begun = max((outcome.turn.round for outcome in debate.contributions.values()), default=0)
+    last_round = max((outcome.turn.round for outcome in debate.contributions.values()), default=0)
     for turn in schedule.skipped_turns(debate):
-        if turn.round <= begun:
+        if turn.round <= last_round:
             skips.setdefault(turn.round, Counter())[turn.act.noun] += 1
-    for at, counts in skips.items():
+    for round_, counts in skips.items():
         turns = ", ".join(f"{count} × {noun}" for noun, count in counts.items())
-        texts.append(f"Round {at}: not taken: {turns}.")
+        texts.append(f"Round {round_}: not taken: {turns}.")
     return texts
 
 
 def _lines(debate: Debate, explanation: TurnExplanation, *, most: int) -> Iterator[str]:
-    def after(at: datetime) -> str:
-        return f"+{tenths((at - debate.started_at).total_seconds())} s"
+    def after(time: datetime) -> str:
+        return f"+{tenths((time - debate.started_at).total_seconds())} s"
 
     span, needs, call = explanation.span, explanation.span.needs, explanation.call
     yield f"{turn_words(debate, span.turn)}  [{span.turn.key}]"
@@ -334,24 +336,25 @@ def _lines(debate: Debate, explanation: TurnExplanation, *, most: int) -> Iterat
     else:
         yield from (f"  waited for {need.key} ({after(need.at)})" for need in needs)
     for part in call.sent if call else ():
-        sent, whole = number(part.chars), quantity(part.chars + part.left_out, "character")
-        size = f"{sent} of {whole}: the rest did not fit the model's context"
-        yield f"  saw {part.label} ({part.kind}, {size if part.left_out else whole})"
+        size = quantity(part.chars + part.left_out, "character")
+        if part.left_out:
+            size = f"{number(part.chars)} of {size}: the rest did not fit the model's context"
+        yield f"  saw {part.label} ({part.kind}, {size})"
     for timing in explanation.late:
         when = f"came {duration(timing.late)} later" if timing.made else "never came"
         yield f"  wanted {timing.key}, which {when}: it was shown the contributions"
-    if span.ended is None:
+    if span.outcome is None:
         yield "  has no outcome"
         return
-    took = duration((span.ended.at - span.ready.at).total_seconds())
-    yield f"  ended {after(span.ended.at)}, took {took}{_ending(debate, span)}"
+    elapsed = duration((span.outcome.at - span.ready.at).total_seconds())
+    yield f"  ended {after(span.outcome.at)}, took {elapsed}{_ending(debate, span)}"
 
 
 def _ending(debate: Debate, span: Span) -> str:
     key = span.turn.key
     if failure := debate.failures.get(key):
-        used = "; the full text was used" if failure.turn.act is Act.SUMMARY else ""
-        return f", failed: {failure.reason}{used}"
+        fallback = "; the full text was used" if failure.turn.act is Act.SUMMARY else ""
+        return f", failed: {failure.reason}{fallback}"
     contribution = debate.contributions.get(key)
     if contribution and contribution.carried_from:
         return f", carried over from {contribution.carried_from}"

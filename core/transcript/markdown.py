@@ -1,9 +1,9 @@
-"""Markdown of models and people: parsed within bounds, and made safe for documents (pure).
+"""Parses Markdown of models and people within limits, and makes it safe for documents (pure).
 
-It must read as they wrote it and do nothing: no HTML, no image that is loaded from elsewhere, no
-link but to the web, no mention of a person, no heading that poses as the document's own, and no
-block of code that swallows what follows it. `inert` writes the parsed text again: readers that
-disagree about careless Markdown agree about the result.
+The result must look as written and be inert: no HTML, no images from other servers, no links except
+to the web, no mentions of people, no headings at the level of the document's own, and no code block
+that is not closed. `inert` writes the parsed text again, so that all Markdown programs show the
+same, even if the original is ambiguous.
 """
 
 import re
@@ -19,7 +19,7 @@ from markdown_it.tree import SyntaxTreeNode
 
 from core.redaction import clean
 
-#: Letters of scripts that put no spaces between words: Chinese, Japanese, Korean, Thai, Khmer, …
+#: Letters of scripts without spaces between words: Chinese, Japanese, Korean, Thai, Khmer, …
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fff\u3040-\u9fff\ua960-\ua97f"
     "\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff]"
@@ -27,10 +27,10 @@ _UNSPACED = re.compile(
 
 
 def _emphasis(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the parser's interface
-    """Emphasis as CommonMark has it, and beside a letter of a script without spaces.
+    """Parse emphasis as CommonMark does, and also next to letters of scripts without spaces.
 
-    CommonMark takes `**` between a sign of punctuation and a letter for the end of a word's
-    formatting only if a space follows, which a Chinese or Korean text would not have there.
+    In CommonMark `**` between punctuation and a letter can end formatting only if a space follows.
+    Chinese and Korean texts have no space there.
     """
     start, count = state.pos, len(state.delimiters)
     if not tokenize(state, silent):
@@ -44,55 +44,54 @@ def _emphasis(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the p
 
 
 def _parser(*without: str) -> MarkdownIt:
-    """The one configuration; definitions of references stay text: they would vanish otherwise."""
+    """Create a parser that keeps link reference definitions as text instead of dropping them."""
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     parser.inline.ruler.at("emphasis", _emphasis)
     return parser.disable(["reference", *without])
 
 
 PARSER = _parser()
-#: Keeps entities and escapes as they were written.
-_KEEPING = _parser("entity", "text_join")
-#: Signs that may mean something in Markdown. Each costs the parser 20 to 40 microseconds, and a
-#: text with more of them than any answer has is no formatting: it is shown as it is.
+#: Keeps entities and escapes as written.
+_VERBATIM_PARSER = _parser("entity", "text_join")
+#: Characters with a meaning in Markdown. Each costs the parser 20 to 40 microseconds. A text with
+#: more of them than any real answer is not parsed but shown as it is.
 SIGN = re.compile(r"[\n\r*_~`\[\]!<&\\|]")
 MOST_SIGNS = 1200
-#: The same for documents, which hold long texts and are made less often.
+#: The limit for documents, which include long texts and are made less often.
 _MOST_SIGNS_OF_DOCUMENTS = 6000
-#: The line below a table's head, also in a list or a quotation.
+#: The line below a table's head, even in a list or a quotation.
 _RULER = re.compile(r"[\s>*+.):0-9|-]+")
-#: Marks inside one another; each level is read by a call inside a call. The parser drops blocks
-#: that are deeper.
+#: Deepest nesting. Each level takes a nested call, and the parser drops deeper blocks.
 _DEEPEST = int(PARSER.options["maxNesting"]) - 1
 _DEEPEST_HEADING = 6
-#: So much space before a line means code.
+#: Spaces before a line of code.
 _TAB = 4
 
 _LISTS = ("bullet_list", "ordered_list")
-#: What is worth reading in one line, and marks that stand within a word.
+#: Nodes that are prose, and nodes that can be inside a word.
 _PROSE = (*_LISTS, "paragraph", "blockquote")
 _WITHIN_WORDS = ("inline", "strong", "em", "s", "link")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _LINKS = ("http://", "https://", "mailto:", "#")
-#: What a line needs to be more than words; a sign of a block at its beginning, too.
+#: Characters that can have a meaning within a line or at its beginning.
 _MEANS_SOMETHING = re.compile(r"[<\[\]`@\\*_~]|^[#=>|:+\d-]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?]|$)")
 _MENTION = re.compile(r"(?<![\w.@/])@(?=\w)")
 _SIGN_OF_TEXT = re.compile(r"[\\`*_\[\]<~|@]")
 #: An entity in an address.
 _ENTITY = re.compile(r"&(?=#?\w+;)")
-#: What would begin a block, or make a heading or a table of the line above it.
+#: Text that begins a block, or turns the line above it into a heading or a table.
 _BLOCK_SIGN = re.compile(
     r"^(?:(?P<fence>`{3,}(?=[^`]*$)|~{3,})|(?P<number>\d{1,9})(?=[.)](?:\s|$))"
     r"|(?:#(?=#{0,5}(?:\s|$))|>|[-+*](?=\s|$)|[=|:-](?=[=|:\s-]*$)|[*_](?=(?:\s*[*_]){2,}\s*$)))"
 )
 _RUNS = re.compile(r"`+|~+")
 _PARENTHESIS = re.compile(r"[()]")
-#: A line across the page, which items that begin in one line may look like.
+#: A thematic break, which nested empty list items can look like.
 _ACROSS = re.compile(r"^([-*])(?:[ \t]*\1){2,}[ \t]*$")
-#: The signs of quotations and items that begin a line; readers drop what is far deeper.
+#: Marks of quotations and list items at the beginning of a line; many programs drop deeper ones.
 _SIGNS = re.compile(r"(?:(?:>|(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]))[ \t]*){0,6}")
-#: A name of at most so many labels, none longer than DNS allows.
+#: A host name. The limits are those of DNS and prevent slow matches.
 _HOST = re.compile(
     r"(?<![\w-])(?:[\w-]{1,63}\.){1,10}[^\W\d_]{2,}|(?:\d{1,3}\.){3}\d{1,3}|localhost",
     re.IGNORECASE,
@@ -101,15 +100,15 @@ _Node = SyntaxTreeNode
 
 
 def visible(text: str) -> str:
-    """The text without escape sequences and signs that nobody sees: fit for a terminal."""
+    """The text without escape sequences and invisible characters, safe for a terminal."""
     return clean(text)
 
 
 def parse(text: str, most: int = MOST_SIGNS, parser: MarkdownIt = PARSER) -> list[Token] | None:
-    """The clean text's tokens; None where it is no formatting: too many signs, or far too deep.
+    """The tokens of a clean text; None if it has too many Markdown characters or is too deep.
 
-    `most`: signs that may mean something, and cells of tables: the parser fills up each row to the
-    width of the head.
+    `most` limits Markdown characters and, separately, cells of tables, because the parser fills
+    each row to the width of the head.
     """
     if len(SIGN.findall(text)) > most:
         return None
@@ -132,7 +131,7 @@ def parse(text: str, most: int = MOST_SIGNS, parser: MarkdownIt = PARSER) -> lis
 def plain_line(text: str, *, is_prose: bool = False) -> str:
     """The text on one line without formatting.
 
-    `is_prose`: leave out headings, code and tables where anything else is there.
+    With `is_prose` headings, code and tables are left out, unless there is nothing else.
     """
     tokens = parse(clean(text))
     if tokens is None:
@@ -152,7 +151,7 @@ def bare_words(node: SyntaxTreeNode) -> str:
 
 
 def shown_as_is(line: str) -> str:
-    """Plain text as a line of Markdown that shows all of its signs and does nothing."""
+    """Plain text as an inert line of Markdown that shows all its characters."""
     return inert_line(line) if plain_line(line) == line else _literal(line)
 
 
@@ -160,18 +159,18 @@ def shown_as_is(line: str) -> str:
 
 
 def code_block(text: str) -> str:
-    """The text in a block of code that nothing inside it can close."""
+    """The text in a code block that no text inside can close."""
     text = visible(text)
     return _fence("```", "text", text)
 
 
 def inert(text: str, level: int = 0) -> str:
-    """The text as Markdown in which at most links to the web are active; its code is closed.
+    """The text as Markdown in which only links to the web are active and all code is closed.
 
-    Text that is no formatting becomes a block of code. All headings lie below those of `level`.
+    Text that cannot be parsed becomes a code block. All headings are below those of `level`.
     """
     text = clean(text)
-    tokens = parse(text, _MOST_SIGNS_OF_DOCUMENTS, _KEEPING)
+    tokens = parse(text, _MOST_SIGNS_OF_DOCUMENTS, _VERBATIM_PARSER)
     if tokens is None:
         return code_block(text)
     depths = [int(token.tag[1:]) for token in tokens if token.type == "heading_open"]
@@ -180,30 +179,32 @@ def inert(text: str, level: int = 0) -> str:
 
 
 def inert_line(text: str) -> str:
-    """The text as one line of Markdown in which at most links to the web are active."""
+    """The text as one line of Markdown in which only links to the web are active."""
     line = " ".join(clean(text).split())
     if not _MEANS_SOMETHING.search(line):
-        return line  # most lines are so
-    rest = _SIGNS.sub("", line, count=1)
-    signs = line[: len(line) - len(rest)]
-    (inline,) = _KEEPING.parseInline(rest) if len(SIGN.findall(rest)) <= MOST_SIGNS else (None,)
+        return line  # true for most lines
+    text = _SIGNS.sub("", line, count=1)
+    signs = line[: len(line) - len(text)]
+    (inline,) = (
+        _VERBATIM_PARSER.parseInline(text) if len(SIGN.findall(text)) <= MOST_SIGNS else (None,)
+    )
     if (
         inline is None
         or max((token.level for token in inline.children or ()), default=0) >= _DEEPEST
     ):
-        return signs + _literal(rest)
+        return signs + _literal(text)
     return signs + " ".join(_lines(_Node([inline])))
 
 
 def misleads(label: str, url: str) -> bool:
-    """Whether a link's label names an address that is not the link's."""
+    """Whether a link's label names another address than the link's."""
     text = unicodedata.normalize("NFKC", label).casefold().strip()
     if "://" in text:
         return text.rstrip("/") != url.casefold().rstrip("/")
     parts = urlsplit(url)
     host = parts.path.rpartition("@")[2] if parts.scheme == "mailto" else parts.hostname or ""
-    named = {name.removeprefix("www.") for name in _HOST.findall(text)}
-    return bool(named - {host.casefold().removeprefix("www.")})
+    names = {name.removeprefix("www.") for name in _HOST.findall(text)}
+    return bool(names - {host.casefold().removeprefix("www.")})
 
 
 # --- blocks ---------------------------------------------------------------------------------------
@@ -212,7 +213,7 @@ def misleads(label: str, url: str) -> bool:
 def _blocks(parent: _Node, shift: int, *, is_tight: bool = False) -> list[str]:
     lines, before = list[str](), ""
     for node in parent.children:
-        # A table's head would be read as more of the paragraph by some.
+        # Without an empty line some programs read a table's head as part of the paragraph.
         if before and not (is_tight and node.type != "table"):
             lines.append("")
         lines += _BLOCKS[node.type](node, shift)
@@ -235,35 +236,37 @@ def _list(node: _Node, shift: int) -> list[str]:
     lines = list[str]()
     for item in node.children:
         marker = f"{item.info}{item.markup} "
-        first, *rest = _blocks(item, shift, is_tight=is_tight) or [""]
-        if _ACROSS.match(f"{marker}{first}"):  # items within items, all of them empty
-            first, rest = "", [first, *rest]
+        first, *others = _blocks(item, shift, is_tight=is_tight) or [""]
+        if _ACROSS.match(f"{marker}{first}"):  # nested empty items
+            first, others = "", [first, *others]
         if lines and not is_tight:
             lines.append("")
         lines.append(f"{marker}{first}" if first else marker.rstrip())
-        lines += [f"{' ' * len(marker)}{line}" if line else "" for line in rest]
+        lines += [f"{' ' * len(marker)}{line}" if line else "" for line in others]
     return lines
 
 
 def _code(node: _Node, _: int) -> list[str]:
     lines = node.content.rstrip("\n").split("\n")
     before = node.previous_sibling
-    if before and before.type in _LISTS:  # it would be the last item's
+    if before and before.type in _LISTS:  # it would become part of the last item
         return [_literal(line.strip()) for line in lines if line.strip()]
     return [f"{' ' * _TAB}{line}".rstrip() for line in lines]
 
 
-def _fenced(node: _Node, _: int) -> list[str]:
-    # A line of bars can be a table's head to readers that look for tables first.
+def _fenced_code(node: _Node, _: int) -> list[str]:
+    # Some programs look for tables first and read a line of bars as a table's head.
     info = _text(node.info.strip()).replace("|", "&#124;")
     return _fence(node.markup, info, node.content.removesuffix("\n")).split("\n")
 
 
 def _fence(sign: str, info: str, code: str) -> str:
-    runs = (run for run in _RUNS.findall(code) if run[0] == sign[0])
-    longest = max(map(len, runs), default=0)
+    fences = (fence for fence in _RUNS.findall(code) if fence[0] == sign[0])
+    longest = max(map(len, fences), default=0)
     sign = sign[0] * max(3, longest + 1 if longest >= len(sign) else len(sign))
-    gap = " " if info.startswith(sign[0]) else ""  # else the fence would be longer than its end
+    gap = (
+        " " if info.startswith(sign[0]) else ""
+    )  # otherwise the fence would be longer than its end
     return "\n".join([f"{sign}{gap}{info}", *([code] if code else []), sign])
 
 
@@ -295,7 +298,7 @@ _BLOCKS: dict[str, Callable[[_Node, int], list[str]]] = {
     "bullet_list": _list,
     "ordered_list": _list,
     "code_block": _code,
-    "fence": _fenced,
+    "fence": _fenced_code,
     "table": _table,
     "hr": lambda node, _: [node.markup[0] * 3 if not node.level else "___"],
 }
@@ -305,7 +308,7 @@ _BLOCKS: dict[str, Callable[[_Node, int], list[str]]] = {
 
 
 def _lines(inline: _Node) -> list[str]:
-    """The lines of a paragraph; none begins a block."""
+    """The lines of a paragraph, escaped so that none begins a block."""
     lines = (line.lstrip(" \t") for line in _spans(inline.children).rstrip().split("\n"))
     return [
         _BLOCK_SIGN.sub(_as_text, line, count=1) if _BLOCK_SIGN.match(line) else line
@@ -353,7 +356,7 @@ def _span(node: _Node) -> str:
 
 
 def _text(text: str) -> str:
-    """Text outside of code: no tag, no image, no link, no definition of one, no mention."""
+    """Text outside code, without tags, images, links, link definitions and mentions."""
     text = _TAG.sub("&lt;", text).replace("![", "&#33;[").replace("](", "]&#40;")
     return _MENTION.sub("@&#8203;", text.replace("]:", "]&#58;"))
 
@@ -364,7 +367,7 @@ def _literal(text: str) -> str:
 
 
 def _code_span(code: str, sign: str) -> str:
-    # A table's cells and escapes end spans in ways that readers differ about.
+    # Programs differ on bars and backslashes in inline code.
     code = _text(code) if "|" in code or "\\" in code else code
     is_padded = code[:1] == code[-1:] == " " and not code.isspace()
     gap = " " if is_padded or code[:1] == "`" or code[-1:] == "`" else ""
@@ -372,7 +375,7 @@ def _code_span(code: str, sign: str) -> str:
 
 
 def _link(url: str, label: str, words: str) -> str:
-    """A link to the web that leads where it says; else its label and its address as text."""
+    """A link to the web that leads where its label says; else the label and the address as text."""
     target = _ENTITY.sub("&amp;", url)
     if not _is_of_the_web(url):
         return f"[{label}]&#40;{_text(target)})"
@@ -381,7 +384,7 @@ def _link(url: str, label: str, words: str) -> str:
     try:
         is_honest = not misleads(words, url)
     except ValueError:
-        return f"[{label}]&#40;{_text(target)})"  # no address that could be opened
+        return f"[{label}]&#40;{_text(target)})"  # not a valid address
     if words == url:
         return f"<{target}>"
     if not is_honest:

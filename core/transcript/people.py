@@ -1,4 +1,4 @@
-"""What people made of a debate, as Markdown: decisions, outcomes, answers, feedback (pure)."""
+"""People's decisions, outcomes, answers and feedback for a debate, as Markdown (pure)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -33,18 +33,18 @@ def adr_status(debate: Debate) -> str:
 
 
 def standing_words(debate: Debate) -> str:
-    """How a verdict stands with the team: "accepted", "not decided yet"; empty: it says nothing."""
+    """The team's decision on a verdict: "accepted", "not decided yet"; empty without a verdict."""
     if not debate.is_decidable:
         return ""
     return _words(debate.decision) if debate.decision else "not decided yet"
 
 
 def recalled_title(debate: Debate) -> str:
-    """What is said above a verdict that somebody asked for: only what was accepted is decided."""
+    """The title above a recalled verdict: "decided" only if the team accepted it."""
     if debate.decision:
         is_decided = debate.decision.kind is DecisionKind.ACCEPT
         return "What was decided" if is_decided else "What the agents recommended"
-    # Where a debate is held in no channel, as on a terminal, nobody can accept.
+    # Without a channel, as on a terminal, nobody can accept.
     is_open = "; your team has not decided yet" if debate.setup.place.channel else ""
     return f"What the agents recommended{is_open}"
 
@@ -53,17 +53,17 @@ def team_section(debate: Debate) -> str:
     rows = [
         (decision.by.display_name, _words(decision), decision.why) for decision in debate.decisions
     ]
-    turned_out = inert_line(outcome_words(debate.outcome))
+    outcome = inert_line(outcome_words(debate.outcome))
     return titled(
         "The team's decision",
         table(("Who", "Decision", "Why"), rows),
-        f"How it turned out: {turned_out}" if turned_out else "",
+        f"How it turned out: {outcome}" if outcome else "",
         bullets(feedback_lines(debate.feedback.values())),
     )
 
 
 def outcome_words(outcome: DecisionOutcome | None) -> str:
-    """`held, says Dana. It runs well.`; empty: nobody has said."""
+    """`held, says Dana. It runs well.`; empty without an outcome."""
     if outcome is None:
         return ""
     return f"{OUTCOMES[outcome.kind]}, says {outcome.by.display_name}. {outcome.why}".strip()
@@ -74,30 +74,30 @@ def assumptions(debate: Debate) -> Sequence[str]:
     for item in questions_to_people(debate):
         answer = debate.answers.get(item.number)
         if answer is None or not answer.text:
-            who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
-            by = f" (asked by {who})" if who else ""
-            assumed = item.assumption or "nothing in particular"
-            why = unanswered_words(debate, item)
-            lines.append(f"{item.question}{by} {why}; assumed: {assumed}")
+            names = ", ".join(name_of(debate, agent) for agent in item.asked_by)
+            origin = f" (asked by {names})" if names else ""
+            assumption = item.assumption or "nothing in particular"
+            reason = unanswered_words(debate, item)
+            lines.append(f"{item.question}{origin} {reason}; assumed: {assumption}")
     return lines
 
 
 def unanswered_words(debate: Debate, item: Clarification) -> str:
-    """Why a question has no answer: `Nobody answered`, `Skipped by Kim`."""
+    """The reason why a question has no answer: `Nobody answered`, `Skipped by Kim`."""
     answer = debate.answers.get(item.number)
     if is_settled_by_text(debate, item):
         return "The changed text is the answer"
     return f"Skipped by {answer.by.display_name}" if answer else "Nobody answered"
 
 
-def asked_section(debate: Debate) -> str:
+def follow_ups_section(debate: Debate) -> str:
     parts = list[str]()
     for question in debate.follow_ups:
         answer = debate.follow_up_answers.get(question.number)
         text = link_citations(answer.text, answer.citations) if answer else "Not answered yet."
-        why = inert_line(answer.fault) if answer else ""
+        fault = inert_line(answer.fault) if answer else ""
         title = f"{question.by.display_name} asked"
-        parts.append(titled(title, quotation(question.text), why, nested(text, 3), level=3))
+        parts.append(titled(title, quotation(question.text), fault, nested(text, 3), level=3))
     return titled("Asked after the verdict", *parts)
 
 

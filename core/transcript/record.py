@@ -1,4 +1,4 @@
-"""The whole record of a debate as JSON; `docs/record.md` has every key."""
+"""The complete record of a debate as JSON; `docs/record.md` explains every key."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ from core.transcript.report import spending
 from core.transcript.words import seconds_taken
 from core.usage import Usage
 
-#: Version of the record's outer form; the events have their own, tolerant one.
+#: Version of the outer form. Events have a form of their own, and readers accept older ones.
 VERSION = 3
 _USAGE = TypeAdapter(Usage)
 
@@ -40,31 +40,31 @@ def record_json(log: Sequence[RecordedEvent]) -> str:
                 "seq": recorded.seq,
                 "at": recorded.at.isoformat(),
                 "key": recorded.event.key,
-                "event": _shown(recorded.event, debate).model_dump(mode="json"),
+                "event": _public_event(recorded.event, debate).model_dump(mode="json"),
             }
             for recorded in log
         ],
     }
-    # Ten times as fast as `json.dumps`, which leaves C for Python where it indents.
+    # Ten times as fast as `json.dumps`, which indents in Python.
     return to_json(record, indent=2).decode() + "\n"
 
 
-#: Stands in a record for what nobody may read before the verdict.
+#: Replaces text in a record that nobody may read before the verdict.
 SEALED = "Sealed until the verdict."
-#: Stands in a record for words that their author deleted.
+#: Replaces text in a record that its author deleted.
 WITHDRAWN = "Deleted by its author."
 
 
-def _shown(event: Event, debate: Debate) -> Event:
-    """The event as it may be read now: without a sealed single answer and withdrawn texts.
+def _public_event(event: Event, debate: Debate) -> Event:
+    """The event without a sealed single answer and without deleted texts.
 
-    An answer whose message was deleted stays if agents may have read it.
+    The answer of a deleted message stays if agents may have read it.
     """
     match event:
         case NoteAdded(note=note) if note.id in debate.deleted_messages:
             blank = note.model_copy(update={"text": WITHDRAWN})
             return event.model_copy(update={"note": blank})
-        case NoteChanged(note=changed) if changed in debate.deleted_messages:
+        case NoteChanged(note=note) if note in debate.deleted_messages:
             return event.model_copy(update={"text": WITHDRAWN})
         case ClarificationAnswered(answer=answer) if (
             answer.origin in debate.deleted_messages
@@ -73,8 +73,8 @@ def _shown(event: Event, debate: Debate) -> Event:
         ):
             blank = answer.model_copy(update={"text": WITHDRAWN})
             return event.model_copy(update={"answer": blank})
-        case ShadowAnswered(shadow=alone) if shadow.is_sealed(debate):
-            sealed = ShadowAnswer(turn=alone.turn, decision=SEALED, call=alone.call)
+        case ShadowAnswered(shadow=answer) if shadow.is_sealed(debate):
+            sealed = ShadowAnswer(turn=answer.turn, decision=SEALED, call=answer.call)
             return ShadowAnswered(shadow=sealed)
         case ShadowPlaced(choice=choice) if shadow.is_sealed(debate):
             return ShadowPlaced(choice=choice.model_copy(update={"option": ""}))
@@ -84,7 +84,7 @@ def _shown(event: Event, debate: Debate) -> Event:
 
 def outcome(debate: Debate) -> Mapping[str, Any]:
     verdict, tally, options = debate.verdict, debate.tally, options_of(debate)
-    turned_out, word = debate.outcome, None
+    people_outcome, word = debate.outcome, None
     if verdict and verdict.confidence is not None and verdict.rests_on:
         word = Confidence(percent=verdict.confidence, rests_on=verdict.rests_on).word
     return {
@@ -95,7 +95,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
         "merged_options": dict(options.merged),
         "vote_leads": list(voting.winning_options(tally.options)) if tally else [],
         "tie_break": tie_break(debate),
-        "held": _rounded(
+        "held": _round_shares(
             {agent.id: current_stance(debate, agent.id) for agent in debate.setup.agents}
         ),
         "moved": [
@@ -108,7 +108,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
             }
             for change in mind_changes(debate)
         ],
-        "stances": _rounded(
+        "stances": _round_shares(
             {key: stance_in(debate, speech) for key, speech in debate.contributions.items()}
         ),
         "was_skipped": was_skipped(debate) and not debate.reopened_by,
@@ -127,18 +127,18 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
             for finding in (verdict.findings if verdict else current_findings(debate))
         ],
         "single_answer": _single_answer(debate),
-        "turned_out": turned_out
+        "turned_out": people_outcome
         and {
-            "kind": turned_out.kind.value,
-            "by": turned_out.by.id,
-            "why": turned_out.why,
-            "at": debate.times[f"outcome/{turned_out.origin}"].isoformat(),
+            "kind": people_outcome.kind.value,
+            "by": people_outcome.by.id,
+            "why": people_outcome.why,
+            "at": debate.times[f"outcome/{people_outcome.origin}"].isoformat(),
         },
     }
 
 
 def _options(debate: Debate) -> Iterator[Mapping[str, Any]]:
-    stands = supporters(debate)
+    agents = supporters(debate)
     people = {score.option: score.first_choices for score in count_people(debate).scores}
     scores = {score.option: score for score in (debate.tally.options if debate.tally else ())}
     for item in options_of(debate).items:
@@ -146,14 +146,14 @@ def _options(debate: Debate) -> Iterator[Mapping[str, Any]]:
         yield {
             "id": item.id,
             "name": item.name,
-            "positions_of": list(stands.get(item.id, ())),
+            "positions_of": list(agents.get(item.id, ())),
             "first_choices": score and score.first_choices,
             "mean_probability": score and score.mean_probability,
             "people_first": people.get(item.id, 0),
         }
 
 
-def _rounded(by_key: Mapping[str, Mapping[str, float]]) -> Mapping[str, Mapping[str, float]]:
+def _round_shares(by_key: Mapping[str, Mapping[str, float]]) -> Mapping[str, Mapping[str, float]]:
     return {
         key: {option: round(share, 4) for option, share in shares.items()}
         for key, shares in by_key.items()
@@ -162,19 +162,19 @@ def _rounded(by_key: Mapping[str, Mapping[str, float]]) -> Mapping[str, Mapping[
 
 
 def _single_answer(debate: Debate) -> Mapping[str, Any] | None:
-    alone, choice = debate.shadow, debate.shadow_choice
-    if alone is None or debate.verdict is None or shadow.is_sealed(debate):
+    answer, choice = debate.shadow, debate.shadow_choice
+    if answer is None or debate.verdict is None or shadow.is_sealed(debate):
         return None
     return {
         "option": options_of(debate).resolve(choice.option) if choice else "",
         "agrees": shadow.agrees(debate),
-        "decision": alone.decision,
+        "decision": answer.decision,
         "cost": _USAGE.dump_python(shadow.shadow_usage(debate), mode="json")["cost"],
     }
 
 
 def totals(debate: Debate) -> Mapping[str, Any]:
-    """Sums over the whole debate, and per agent. Costs are US dollars as exact text."""
+    """Sums for the debate and for each agent. Costs are in US dollars, as exact decimal text."""
     return {
         "seconds": round(seconds_taken(debate), 3),
         "seconds_worked": round(debate.work_seconds, 3),

@@ -1,4 +1,4 @@
-"""The Markdown report of a debate: what was decided, why, by whom and at what cost (pure)."""
+"""The Markdown report of a debate: the decision, its reasons, its agents and its cost (pure)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from core.rules.formats.review import is_settled_by_text
 from core.transcript.cited import link_citations, sources_section
 from core.transcript.decision import notes_section, single_answer_section, verdict_section
 from core.transcript.markdown import code_block, inert_line
-from core.transcript.people import asked_section, team_section, unanswered_words
+from core.transcript.people import follow_ups_section, team_section, unanswered_words
 from core.transcript.vote import holds_words, vote_section
 from core.transcript.words import (
     as_markdown,
@@ -37,14 +37,14 @@ from core.transcript.words import (
 )
 from core.usage import Usage
 
-#: Words of a speech whose author gave no short form; points of an agent's last text.
+#: Most words of a speech without a short form; most points of an agent's last text.
 _SPEECH_WORDS, _MOST_POINTS = 40, 3
-_WHERE_WHOLE = "In short. Each text stands whole in the debate's record (JSON)."
+_FULL_TEXTS = "In short. Each text stands whole in the debate's record (JSON)."
 
 
 def report(debate: Debate) -> str:
-    # A summary that failed is no missing turn: agents saw the text it was to stand for. What the
-    # notes on the decision tell is not told again.
+    # Failed summaries are left out, because agents saw the full text instead. So are failures that
+    # the warnings of the verdict mention.
     text = " ".join(debate.verdict.warnings) if debate.verdict else ""
     missing = [
         (turn_words(debate, failure.turn), failure.reason)
@@ -60,7 +60,7 @@ def report(debate: Debate) -> str:
         vote_section(debate),
         single_answer_section(debate),
         team_section(debate),
-        asked_section(debate),
+        follow_ups_section(debate),
         as_markdown(notes_section(debate, debate.verdict), 2),
         titled("Debate", table(("", ""), about_rows(debate))),
         titled("Context", quotation(debate.setup.context)),
@@ -84,8 +84,8 @@ def about_rows(debate: Debate) -> Iterator[Sequence[str]]:
         yield "Playbook", f"{playbook.title} (`{playbook.name}`)"
     yield "Agents", ", ".join(f"{agent.name} ({agent.role})" for agent in setup.agents)
     yield "Models", debate_models_words(setup)
-    if judged := judge_words(debate):
-        yield "Judge", judged
+    if judge := judge_words(debate):
+        yield "Judge", judge
     if debate.options and setup.format != review.NAME:
         yield "What is asked", debate.options.question_kind.words
     yield "Started", when(debate.started_at)
@@ -103,31 +103,32 @@ def waited_words(debate: Debate) -> str:
 def clarifications_section(debate: Debate) -> str:
     parts = list[str]()
     for item in (item for card in debate.clarifications.values() for item in card.items):
-        who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
+        names = ", ".join(name_of(debate, agent) for agent in item.asked_by)
         finding = review.finding_number(debate, item) if debate.verdict else None
         question = (
             f"Finding {finding}." if finding else code_block(link_citations(item.question, ()))
         )
         answer = debate.answers.get(item.number)
         if answer and answer.text:
-            by, text = f" ({inert_line(answer.by.display_name)})", answer.text
+            author, text = f" ({inert_line(answer.by.display_name)})", answer.text
         else:
-            by, text = "", f"{unanswered_words(debate, item)}."
+            author, text = "", f"{unanswered_words(debate, item)}."
             if not debate.verdict and not is_settled_by_text(debate, item):
                 text += f" Assumed: {item.assumption}"
-        title = f"Question {item.number}, asked by {inert_line(who)}"
-        parts.append(titled(title, question, f"Answer{by}:", code_block(text), level=3))
+        title = f"Question {item.number}, asked by {inert_line(names)}"
+        parts.append(titled(title, question, f"Answer{author}:", code_block(text), level=3))
     return titled("Clarifications", *parts)
 
 
 def _rounds(debate: Debate) -> str:
-    """The contributions in short and the guidance, by round and phase.
+    """Short forms of contributions, and the guidance, by round and phase.
 
-    Contributions carried over are left out; sentences are said once, points only of last texts.
+    Contributions that were carried over are left out. A sentence is not repeated, and points are
+    shown only for each agent's last text.
     """
     ends = {position.turn.key for position in format_of(debate).positions(debate).values()}
     rounds, sentences = list[str](), set[str]()
-    for at, contributions in by_round(debate).items():
+    for round_, contributions in by_round(debate).items():
         lines = list[str]()
         for contribution in contributions:
             if contribution.carried_from:
@@ -137,18 +138,18 @@ def _rounds(debate: Debate) -> str:
             new = filter(None, [new_sentences(point, sentences) for point in points])
             lines += [f"  - {inert_line(point)}" for point in new]
             lines += [f"  - **Note:** {inert_line(text)}" for text in contribution.warnings]
-        guided = [guidance for guidance in debate.guidance.values() if guidance.turn.round == at]
-        lines += [f"- **{who}:** {words}" for who, words in map(guidance_words, guided)]
-        rounds += filter(None, [titled(round_name(at), "\n".join(lines), level=3)])
-    return titled("Rounds", _WHERE_WHOLE, *rounds) if rounds else ""
+        guidance = [item for item in debate.guidance.values() if item.turn.round == round_]
+        lines += [f"- **{author}:** {words}" for author, words in map(guidance_words, guidance)]
+        rounds += filter(None, [titled(round_name(round_), "\n".join(lines), level=3)])
+    return titled("Rounds", _FULL_TEXTS, *rounds) if rounds else ""
 
 
 def _in_short(debate: Debate, contribution: Contribution, sentences: set[str]) -> str:
-    """A contribution in a line, without sentences that are in `sentences`; new ones are added."""
-    whole = contribution.answer or few_words(
+    """A contribution in one line, without `sentences`, to which its new sentences are added."""
+    full_text = contribution.answer or few_words(
         link_citations(contribution.text, contribution.citations), _SPEECH_WORDS
     )
-    text = inert_line(new_sentences(" ".join(whole.split()), sentences))
+    text = inert_line(new_sentences(" ".join(full_text.split()), sentences))
     if is_solution(debate, contribution):
         text = "The solution in the decision above."
     minds = holds_words(debate, contribution)
@@ -164,9 +165,9 @@ def _warnings(debate: Debate) -> str:
         warnings += card.warnings
     warnings += debate.findings.warnings if debate.findings else ()
     warnings += fallback_words(debate.calls)
-    above = debate.verdict.warnings if debate.verdict else ()
-    others = [warning for warning in dict.fromkeys(warnings) if warning not in above]
-    return titled("Warnings", bullets(others))
+    of_verdict = debate.verdict.warnings if debate.verdict else ()
+    new = [warning for warning in dict.fromkeys(warnings) if warning not in of_verdict]
+    return titled("Warnings", bullets(new))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +175,7 @@ class AgentSpending:
     agent: str
     name: str
     usage: Usage
-    #: Calls that led to something in the log; `usage.attempts` counts all requests made.
+    #: Calls with an outcome in the log; `usage.attempts` counts all requests.
     calls: int
     latency_ms: int
     models: tuple[str, ...]
@@ -185,13 +186,13 @@ def spending(debate: Debate) -> Sequence[AgentSpending]:
     roster = [agent.id for agent in debate.setup.agents]
     entries: list[AgentSpending] = []
     for agent in dict.fromkeys([*roster, *(item.agent for item in debate.expenses if item.agent)]):
-        own = [expense for expense in debate.expenses if expense.agent == agent]
-        calls = [expense.call for expense in own if expense.call]
+        expenses = [expense for expense in debate.expenses if expense.agent == agent]
+        calls = [expense.call for expense in expenses if expense.call]
         entries.append(
             AgentSpending(
                 agent=agent,
                 name=name_of(debate, agent),
-                usage=sum((expense.usage for expense in own), start=Usage()),
+                usage=sum((expense.usage for expense in expenses), start=Usage()),
                 calls=len(calls),
                 latency_ms=sum(call.latency_ms for call in calls),
                 models=tuple(dict.fromkeys(f"{call.provider}/{call.model}" for call in calls)),
@@ -202,9 +203,9 @@ def spending(debate: Debate) -> Sequence[AgentSpending]:
 
 
 def _forecast_words(debate: Debate, forecast: Forecast | None) -> str:
-    """How far off the estimate was; empty where there is none, or none of a model."""
+    """The estimate compared with the result; empty without an estimate of model calls."""
     if forecast is None or not forecast.calls:
-        return ""  # no model was to be asked
+        return ""
     text = (
         f"Estimated before: {quantity(forecast.calls, 'call')}, {money(forecast.cost)}, "
         f"{roughly(forecast.seconds)}. It took {calls_words(debate)}, "
@@ -212,9 +213,9 @@ def _forecast_words(debate: Debate, forecast: Forecast | None) -> str:
     )
     if not forecast.cost or debate.usage.cost is None:
         return f"{text}."
-    off = debate.usage.cost / forecast.cost - 1
-    how = "more than" if off > 0 else "less than"
-    return f"{text}: {percent(float(abs(off)))} {how} the cost estimated."
+    difference = debate.usage.cost / forecast.cost - 1
+    direction = "more than" if difference > 0 else "less than"
+    return f"{text}: {percent(float(abs(difference)))} {direction} the cost estimated."
 
 
 def spending_section(debate: Debate, forecast: Forecast | None = None) -> str:
@@ -227,10 +228,9 @@ def spending_section(debate: Debate, forecast: Forecast | None = None) -> str:
         )
         for item in spending(debate)
     ]
-    if dropped := [expense.lost for expense in debate.expenses if not expense.agent]:
-        # Of several agents at once.
-        lost = sum(dropped, start=Usage())
-        rows.append(("Given up under way", "", 0, *_figures(lost, "")))
+    # Expenses without an agent are of calls that were cancelled, of several agents together.
+    if wasted := [expense.lost for expense in debate.expenses if not expense.agent]:
+        rows.append(("Given up under way", "", 0, *_figures(sum(wasted, start=Usage()), "")))
     rows.append(("**All**", "", len(debate.calls), *_figures(debate.usage, waited_words(debate))))
     head = ("Agent", "Models", "Calls", "Requests", "Tokens in", "of these cached", "Tokens out")
     note = (
@@ -239,23 +239,23 @@ def spending_section(debate: Debate, forecast: Forecast | None = None) -> str:
         "verdict that was written again."
     )
     figures = table((*head, "Waited", "Cost"), rows)
-    compared = _forecast_words(debate, forecast or debate.setup.forecast)
-    return titled("Usage and cost", figures, note, compared)
+    comparison = _forecast_words(debate, forecast or debate.setup.forecast)
+    return titled("Usage and cost", figures, note, comparison)
 
 
-def _figures(usage: Usage, waited: str) -> Sequence[object]:
+def _figures(usage: Usage, wait: str) -> Sequence[object]:
     tokens = map(number, (usage.input_tokens, usage.cached_tokens, usage.output_tokens))
-    return (usage.attempts, *tokens, waited, money(usage.cost))
+    return (usage.attempts, *tokens, wait, money(usage.cost))
 
 
 def by_round(debate: Debate) -> Mapping[int, Sequence[Contribution]]:
-    """Contributions by round, within it by phase; 0: before round 1."""
+    """Contributions by round number, in the order of phases; 0 stands for "before round 1"."""
     order = {act: place for place, act in enumerate(format_of(debate).phases)}
     rounds = dict[int, list[Contribution]]()
     for contribution in debate.contributions.values():
         rounds.setdefault(contribution.turn.round, []).append(contribution)
     for contributions in rounds.values():
-        contributions.sort(key=lambda it: order.get(it.turn.act, len(order)))
+        contributions.sort(key=lambda speech: order.get(speech.turn.act, len(order)))
     return dict(sorted(rounds.items()))
 
 
@@ -264,16 +264,15 @@ def round_name(number: int) -> str:
 
 
 def title_words(debate: Debate, contribution: Contribution) -> str:
-    """Author and kind: `Ann (architect): Critique of Bob`."""
-    about = f" of {name_of(debate, contribution.turn.target)}" if contribution.turn.target else ""
+    """The author and the kind of text: `Ann (architect): Critique of Bob`."""
+    target = f" of {name_of(debate, contribution.turn.target)}" if contribution.turn.target else ""
     agent = debate.setup.agent(contribution.turn.agent)
-    return f"{inert_line(agent.name)} ({agent.role}): {contribution.turn.act.label}{about}"
+    return f"{inert_line(agent.name)} ({agent.role}): {contribution.turn.act.label}{target}"
 
 
 def origin_words(debate: Debate, contribution: Contribution) -> str:
     call = contribution.call
     if contribution.carried_from or call is None:
-        # Its text is in the earlier round.
         return f"Carried over unchanged from `{contribution.carried_from}`; 0 tokens, 0 s"
     instead = f" in place of {call.stands_in_for}" if call.stands_in_for else ""
     origin = (
@@ -295,5 +294,5 @@ def guidance_words(guidance: Guidance) -> tuple[str, str]:
     focus = f" Focus: {inert_line(guidance.focus)}" if guidance.focus else ""
     question = inert_line(guidance.question.text) if guidance.question else ""
     question_words = f" Question to people: {question}" if question else ""
-    # By rule: the decision above says why.
+    # With a gate a rule decided, not the facilitator.
     return "Moot" if guidance.gate else "Facilitator", f"Next: {words}.{focus}{question_words}"

@@ -1,4 +1,4 @@
-"""The vote by option, whose text was ranked best, every ballot, who moved (pure)."""
+"""The vote by option, the best text, every ballot, and changes of mind, as text (pure)."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -57,31 +57,31 @@ NOBODY_VOTED = "No ballot could be counted."
 
 
 def headline_option(debate: Debate) -> str:
-    """What the debate has led to: the option decided for, else the vote's; empty without options.
+    """The option of the verdict, or before it the vote's; empty without options.
 
-    Where the vote is tied, all that lead.
+    In a tie, all leading options.
     """
     options = options_of(debate)
     if debate.verdict:
-        # Declining to decide is no option.
+        # Empty if the judge declined to decide.
         return options.name(debate.verdict.option)
     scores = debate.tally.options if debate.tally else ()
     return " / ".join(options.name(option) for option in winning_options(scores))
 
 
 def shares(debate: Debate, stance: Mapping[str, float]) -> str:
-    """Probabilities as people read them, likeliest first: `PostgreSQL 80%; Kafka 20%`."""
+    """Probabilities as text, the highest first: `PostgreSQL 80%; Kafka 20%`."""
     options = options_of(debate)
-    ranked = sorted(options.probabilities(stance).items(), key=lambda item: -item[1])
+    ranking = sorted(options.probabilities(stance).items(), key=lambda item: -item[1])
     return "; ".join(
         f"{options.name(option)} {percent(share)}"
-        for option, share in ranked
+        for option, share in ranking
         if is_listed(options, option, share)
     )
 
 
 def holds_words(debate: Debate, contribution: Contribution) -> str:
-    """The author's shares by option in words, of a reviewer the verdict; empty: none stated."""
+    """The author's probabilities in words, or a reviewer's verdict; empty if none is stated."""
     stance = stance_in(debate, contribution)
     if contribution.turn.act in NAMES_A_VERDICT:
         return options_of(debate).name(leading(stance))
@@ -89,16 +89,16 @@ def holds_words(debate: Debate, contribution: Contribution) -> str:
 
 
 def option_rows(debate: Debate) -> tuple[Sequence[str], Mapping[str, Sequence[str]]]:
-    """The head of a table, and by the options' ids who began and holds where, the best first."""
+    """The head and, by option id, the rows of the table of options, the best option first."""
     options, people = options_of(debate), count_people(debate)
     scores = {score.option: score for score in (debate.tally.options if debate.tally else ())}
     firsts = {score.option: score.first_choices for score in people.scores}
     holders, drafters = dict[str, list[str]](), dict[str, list[str]]()
     for agent in debate.setup.agents:
         early = " (before the vote)" if is_uncounted(debate, agent.id) else ""
-        held = leading(current_stance(debate, agent.id))
-        holders.setdefault(held, []).append(f"{agent.name}{early}")
-        # A draft can argue for another option than its author holds likeliest.
+        favourite = leading(current_stance(debate, agent.id))
+        holders.setdefault(favourite, []).append(f"{agent.name}{early}")
+        # A draft can argue for another option than its author's likeliest.
         drafted = drafted_option(debate, agent.id) or current_option(debate, agent.id)
         drafters.setdefault(drafted, []).append(agent.name)
     order = [score.option for score in listed_scores(options, scores.values())]
@@ -110,7 +110,7 @@ def option_rows(debate: Debate) -> tuple[Sequence[str], Mapping[str, Sequence[st
         if is_listed(options, item.id, len(drafting), len(holding), mean, first):
             agents = (", ".join(names) or "nobody" for names in (holding, drafting))
             rows[item.id] = [item.name, percent(mean) if score else "", *agents, str(first)][:width]
-    # A narrow screen shows the first columns.
+    # Narrow screens show only the first columns.
     head = ["Option", "Mean probability", "Held best by", "First position of"]
     return [*head, "People's first choice"][:width], rows
 
@@ -132,17 +132,17 @@ def positions_words(debate: Debate) -> Iterator[str]:
 
 
 def edit_lines(debate: Debate) -> Sequence[ResultLine]:
-    named, lines = named_options(debate), list[ResultLine]()
-    for at, edit in enumerate(debate.option_edits):
-        before = after_edits(named, debate.option_edits[:at])
-        old, into = before.name(edit.option), before.name(edit.into)
+    options, lines = named_options(debate), list[ResultLine]()
+    for index, edit in enumerate(debate.option_edits):
+        before = after_edits(options, debate.option_edits[:index])
+        old, target = before.name(edit.option), before.name(edit.into)
         match edit.change:
             case OptionChange.ADD:
                 text = f'added the option "{edit.name}".'
             case OptionChange.RENAME if old:
                 text = f'renamed "{old}" to "{edit.name}".'
-            case OptionChange.MERGE if old and into:
-                text = f'merged "{old}" into "{into}": they count as one.'
+            case OptionChange.MERGE if old and target:
+                text = f'merged "{old}" into "{target}": they count as one.'
             case _:
                 text = "changed an option that was there no more, so nothing changed."
         lines.append(ResultLine(by=edit.by, text=text))
@@ -150,16 +150,16 @@ def edit_lines(debate: Debate) -> Sequence[ResultLine]:
 
 
 def criteria_section(debate: Debate, verdict: Verdict) -> ResultSection:
-    """How each option does by each criterion, in the judge's words.
+    """The judge's words on each option by each criterion.
 
-    Of a review it is the subject that is judged, in the row of the verdict it got.
+    In a review the subject is judged, in the row of its verdict.
     """
     options = options_of(debate)
     cells: dict[str, dict[str, str]] = {}
     for criterion in verdict.criteria:
         if option := options.resolve(criterion.option):
             row = cells.setdefault(option, {})
-            # Options that people merged had a cell each.
+            # Options that people merged have one cell each.
             words = filter(None, (row.get(criterion.criterion), criterion.words))
             row[criterion.criterion] = "; ".join(words)
     criteria = list(dict.fromkeys(name for row in cells.values() for name in row))
@@ -167,10 +167,10 @@ def criteria_section(debate: Debate, verdict: Verdict) -> ResultSection:
         [options.name(option), *(row.get(name, "") for name in criteria)]
         for option, row in cells.items()
     ]
-    title, of_what = "Options by criterion", "Option"
+    title, first_column = "Options by criterion", "Option"
     if debate.setup.format == review.NAME:
-        title, of_what = "The subject by criterion", "Verdict"
-    return ResultSection(title=title, head=(of_what, *criteria), rows=rows)
+        title, first_column = "The subject by criterion", "Verdict"
+    return ResultSection(title=title, head=(first_column, *criteria), rows=rows)
 
 
 # --- the vote -------------------------------------------------------------------------------------
@@ -181,8 +181,8 @@ def vote_words(debate: Debate) -> str:
     if tally is None or not tally.voters:
         return "There was no vote." if tally is None else NOBODY_VOTED
     counts = "; ".join(map(line_words, option_lines(debate, tally, short=True)))
-    noted = debate.verdict.warnings if debate.verdict else ()
-    best = best_text_words(debate, tally, noted)
+    warnings = debate.verdict.warnings if debate.verdict else ()
+    best = best_text_words(debate, tally, warnings)
     texts = (f"{counts}." if counts else "", close_words(debate, tally), best)
     return inert_line(" ".join(filter(None, texts)))
 
@@ -190,7 +190,7 @@ def vote_words(debate: Debate) -> str:
 def option_lines(debate: Debate, tally: Tally, *, short: bool = False) -> Sequence[ResultLine]:
     """The vote by option, best first: `PostgreSQL`, `3 of 3 agents, mean probability 84%`.
 
-    In short lines after the first one are as `0 of 3, mean 16%`.
+    With `short` all lines after the first have the form `0 of 3, mean 16%`.
     """
     options, lines = options_of(debate), list[ResultLine]()
     ballots = [
@@ -203,11 +203,11 @@ def option_lines(debate: Debate, tally: Tally, *, short: bool = False) -> Sequen
     for score in listed_scores(options, tally.options):
         first = sum(leading(vote) == score.option for vote in votes)
         weight = number(score.first_choices)
-        weighed = "" if first == score.first_choices else f", {weight} by their weights"
+        by_weight = "" if first == score.first_choices else f", {weight} by their weights"
         mean = percent(score.mean_probability)
-        text = f"{first} of {agents}{weighed}, mean probability {mean}"
+        text = f"{first} of {agents}{by_weight}, mean probability {mean}"
         if short and lines:
-            text = f"{first} of {len(votes)}{weighed}, mean {mean}"
+            text = f"{first} of {len(votes)}{by_weight}, mean {mean}"
         lines.append(ResultLine(label=options.name(score.option) or score.option, text=text))
     return lines
 
@@ -217,13 +217,13 @@ def vote_lines(debate: Debate, verdict: Verdict | None) -> Iterator[ResultLine]:
     options, tally = options_of(debate), debate.tally
     if tally and tally.options:
         yield ResultLine(text=MEAN_PROBABILITY)
-    decided = options.resolve(verdict.option) if verdict else ""
+    decision = options.resolve(verdict.option) if verdict else ""
     leads = winning_options(tally.options) if tally else ()
-    if verdict and decided and leads and decided not in leads:
+    if verdict and decision and leads and decision not in leads:
         first = " and ".join(options.name(option) for option in leads)
-        text = f"The judge decided for {options.name(decided)}"
+        text = f"The judge decided for {options.name(decision)}"
         if review.NOT_READY in verdict.warnings:
-            text = f"Open findings make it {options.name(decided)}"
+            text = f"Open findings make it {options.name(decision)}"
         yield ResultLine(text=f"{text}, the vote puts {first} first.")
     yield from filter(None, (cross_check_line(debate, verdict), gap_line(debate)))
 
@@ -231,25 +231,25 @@ def vote_lines(debate: Debate, verdict: Verdict | None) -> Iterator[ResultLine]:
 def close_words(debate: Debate, tally: Tally) -> str:
     options, scores = options_of(debate), tally.options
 
-    def names_of(scores: Sequence[OptionScore]) -> str:
+    def names(scores: Sequence[OptionScore]) -> str:
         return listed_names([options.name(score.option) or score.option for score in scores])
 
-    if (tied := len(winning_options(scores))) > 1:
-        return f"A tie that no rule breaks: {names_of(scores[:tied])}."
+    if (count := len(winning_options(scores))) > 1:
+        return f"A tie that no rule breaks: {names(scores[:count])}."
     level = [score for score in scores if score.first_choices == scores[0].first_choices > 0]
     if len(level) > 1:
-        best = names_of(scores[:1])
-        return f"Level on first choices: {names_of(level)}; {best} has the higher mean probability."
+        best = names(scores[:1])
+        return f"Level on first choices: {names(level)}; {best} has the higher mean probability."
     if scores and tally.controversial:
         near = [score for score in scores[1:] if is_close((scores[0], score))]
-        return f"Close: {names_of((scores[0], *near))} are within 10 points of probability."
+        return f"Close: {names((scores[0], *near))} are within 10 points of probability."
     return ""
 
 
-def best_text_words(debate: Debate, tally: Tally, noted: Collection[str] = ()) -> str:
-    """Whose text was ranked best, and the option it stands for where another one leads.
+def best_text_words(debate: Debate, tally: Tally, warnings: Collection[str] = ()) -> str:
+    """The author of the best text, and the text's option if another option leads.
 
-    How level points were decided is left out where it is among the notes.
+    The rule that broke a tie is left out if it is among the `warnings`.
     """
     names = [name_of(debate, winner) for winner in tally.winners]
     points = ", ".join(f"{name_of(debate, s.position)} {number(s.points)}" for s in tally.scores)
@@ -261,7 +261,7 @@ def best_text_words(debate: Debate, tally: Tally, noted: Collection[str] = ()) -
         if len(names) == 1
         else (f"The texts of {listed_names(names)}{stands_for} were")
     )
-    tie = "" if tie_break(debate) in noted else tie_break(debate)
+    tie = "" if tie_break(debate) in warnings else tie_break(debate)
     return f"{tie} {texts} ranked best (points: {points}).".lstrip()
 
 
@@ -270,13 +270,13 @@ def option_behind(debate: Debate, agent: str) -> str:
 
 
 def cross_check_line(debate: Debate, verdict: Verdict | None) -> ResultLine | None:
-    """What the judge chose with the positions in the opposite order; None if it was not asked."""
+    """The judge's choice with the positions in the opposite order; None if it was not asked."""
     check, options = debate.cross_check, options_of(debate)
     if check is None:
         return None
     if verdict and options.resolve(check.option) == options.resolve(verdict.option):
-        same = "Asked again with the positions in the opposite order, the judge chose the same."
-        return ResultLine(text=same)
+        text = "Asked again with the positions in the opposite order, the judge chose the same."
+        return ResultLine(text=text)
     name = options.name(check.option) or "none of the options"
     reason = f" (“{check.reason.strip()}”)" if check.reason.strip() else ""
     text = f"Asked with the positions in the opposite order, the judge chose {name}{reason}"
@@ -285,19 +285,22 @@ def cross_check_line(debate: Debate, verdict: Verdict | None) -> ResultLine | No
 
 
 def gap_line(debate: Debate) -> ResultLine | None:
-    """How the team's choice and the agents' differ; None where nobody compares."""
+    """The team's choice compared with the agents'; None if one of them has not voted."""
     people, tally, options = count_people(debate), debate.tally, options_of(debate)
     agents = winning_options(tally.options) if tally else ()
     if not people.voters or not agents:
         return None
-    team, theirs = (
+    team_choice, agents_choice = (
         " and ".join(map(options.name, winners)) for winners in (people.winners, agents)
     )
     if set(people.winners) == set(agents):
-        return ResultLine(text=f"Team and agents agree: {team}.")
+        return ResultLine(text=f"Team and agents agree: {team_choice}.")
     first = next((s.first_choices for s in people.scores if s.option == agents[0]), 0)
     counts = f"which {first} of {len(people.voters)} in the team put first"
-    text = f"Team and agents differ: the team is for {team}, the agents are for {theirs}, {counts}."
+    text = (
+        f"Team and agents differ: the team is for {team_choice}, "
+        f"the agents are for {agents_choice}, {counts}."
+    )
     return ResultLine(text=text, is_warning=True)
 
 
@@ -310,39 +313,39 @@ def team_vote_lines(debate: Debate) -> Iterator[ResultLine]:
         for score in count.scores
         if is_listed(options, score.option, score.first_choices)
     )
-    # How many ballots are not their voter's first.
-    changed = 0
+    # The number of voters who changed their ballot.
+    change_count = 0
     for voter in count.voters:
         first = f"people-ballot/{voter}"
-        changed += sum(key == first or key.startswith(f"{first}/") for key in debate.times) > 1
-    again = f", {changed} changed" if changed else ""
+        change_count += sum(key == first or key.startswith(f"{first}/") for key in debate.times) > 1
+    again = f", {change_count} changed" if change_count else ""
     label = f"The team's vote ({count_words(len(count.voters), 'ballot')}{again})"
     yield ResultLine(label=label, text=f"{scores}.")
     if gap := gap_line(debate):
         yield gap
-    if since := [
+    if late_votes := [
         f"{options.name(score.option)} {score.first_choices}"
         for score in count_people(debate, late=True).scores
         if score.first_choices
     ]:
-        yield ResultLine(text=f"Since the reveal, counted apart: {', '.join(since)}.")
+        yield ResultLine(text=f"Since the reveal, counted apart: {', '.join(late_votes)}.")
 
 
 def missing_ballots(debate: Debate) -> Mapping[str, str]:
     voters = debate.tally.voters if debate.tally else ()
-    missed = [
+    outcomes = [
         outcome
         for outcome in (*debate.failures.values(), *debate.abstentions.values())
         if outcome.turn.act is Act.BALLOT and outcome.turn.agent not in voters
     ]
-    missed.sort(key=lambda outcome: outcome.turn.round)
-    return {outcome.turn.agent: outcome.reason for outcome in missed}
+    outcomes.sort(key=lambda outcome: outcome.turn.round)
+    return {outcome.turn.agent: outcome.reason for outcome in outcomes}
 
 
 def moves_section(debate: Debate) -> ResultSection:
-    """Who holds another option best than before the debate, what moved them, and who stayed.
+    """Agents who changed their first choice, with the cause, and agents who did not.
 
-    Empty where nobody voted before and after it, and in debates of older versions.
+    Empty if nobody voted both before and after the debate, and in debates of older versions.
     """
     blind, final = (
         {
@@ -355,10 +358,10 @@ def moves_section(debate: Debate) -> ResultSection:
     if not blind or not final:
         return ResultSection(title="")
     lines = [*move_lines(debate)]
-    moved = {change.voter for change in mind_changes(debate)}
-    stayed = [a.name for a in debate.setup.agents if a.id in (blind & final) - moved]
-    if stayed:
-        text = f"Put the same option first at the start and the end: {', '.join(stayed)}."
+    steady_ids = (blind & final) - {change.voter for change in mind_changes(debate)}
+    steady = [agent.name for agent in debate.setup.agents if agent.id in steady_ids]
+    if steady:
+        text = f"Put the same option first at the start and the end: {', '.join(steady)}."
         lines.append(ResultLine(text=text))
     return ResultSection(title="Who changed their mind", lines=lines)
 
@@ -379,13 +382,13 @@ def move_lines(debate: Debate) -> Iterator[ResultLine]:
 
 
 def vote_section(debate: Debate) -> str:
-    minds, tally = options_words(debate), debate.tally
-    if not (minds or tally or debate.ballots or debate.people_ballots):
+    options, tally = options_words(debate), debate.tally
+    if not (options or tally or debate.ballots or debate.people_ballots):
         return ""
-    counted = list[str]()
+    texts = list[str]()
     if tally:
-        # With a verdict they stand beside it.
-        counted += [] if debate.verdict else map(line_words, vote_lines(debate, None))
+        # The verdict section has these lines if there is a verdict.
+        texts += [] if debate.verdict else map(line_words, vote_lines(debate, None))
         rows = [
             (
                 name_of(debate, score.position),
@@ -395,15 +398,17 @@ def vote_section(debate: Debate) -> str:
             )
             for score in tally.scores
         ]
-        counted.append(table(("Text of", "Its author favours", "Points", "First places"), rows))
-        counted += [OWN_TEXT] if debate.setup.vote.exclude_self else []
-        counted += [_ballot(debate, ballot) for ballot in counted_ballots(debate, tally)]
-    missing = [f"{name_of(debate, it)}: {why}" for it, why in missing_ballots(debate).items()]
+        texts.append(table(("Text of", "Its author favours", "Points", "First places"), rows))
+        texts += [OWN_TEXT] if debate.setup.vote.exclude_self else []
+        texts += [_ballot(debate, ballot) for ballot in counted_ballots(debate, tally)]
+    missing = [
+        f"{name_of(debate, agent)}: {reason}" for agent, reason in missing_ballots(debate).items()
+    ]
     return titled(
-        "Options and vote" if minds else "Vote",
-        minds,
+        "Options and vote" if options else "Vote",
+        options,
         bullets(map(line_words, edit_lines(debate))),
-        *counted,
+        *texts,
         titled("Without a ballot", bullets(missing), level=3),
         as_markdown(moves_section(debate), 3),
         titled("People's ballots, best first", bullets(_people_ballots(debate)), level=3),
@@ -425,9 +430,9 @@ def _ballot(debate: Debate, ballot: Ballot) -> str:
 def _people_ballots(debate: Debate) -> Iterator[str]:
     options = options_of(debate)
     for ballot in debate.people_ballots.values():
-        # Options merged after the ballot are named once.
+        # Options that were merged after the ballot are listed once.
         ranking = dict.fromkeys(map(options.resolve, ballot.options))
-        # Older versions took ballots on agents' texts.
+        # In older versions people ranked agents' texts.
         names = [options.name(option) for option in ranking if option] or [
             name_of(debate, position) for position in ballot.ranking
         ]

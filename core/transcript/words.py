@@ -1,6 +1,6 @@
-"""Wording and layout shared by all surfaces: agents, turns, usage; sections as Markdown (pure).
+"""Words and layout that all surfaces share: agents, turns, usage, sections as Markdown (pure).
 
-Texts of sections are Markdown as models and people wrote it: whoever shows it makes it safe.
+Texts of sections are Markdown by models and people. The code that shows them must make them safe.
 """
 
 import re
@@ -24,13 +24,13 @@ from core.settings import Settings
 from core.transcript.markdown import inert, inert_line
 from core.usage import Usage
 
-#: What may name agents by their letters.
-Spoken = Contribution | Summary | Ballot | Verdict
+#: Texts that can call agents by their letters.
+LetteredText = Contribution | Summary | Ballot | Verdict
 _READINGS = {
     SourceKind.REGISTER: "Search for earlier decisions",
     SourceKind.DECISION: "Reading of an earlier decision",
 }
-#: As prompts call agents: "Position B", "B's critique"; a summary's prompt has letters alone.
+#: Letters as in prompts: "Position B", "B's critique". Prompts of summaries have single letters.
 _LETTER = re.compile(r"\b[Pp]osition(?:s|en)? [A-Z]\b|(?<![\w'’])[A-Z]['’]s\b")
 _LETTER_ALONE = re.compile(r"(?<![\w'’+#&-])(?:[B-HJ-Z]|A(?=[:,]|['’]s))(?![\w+#&-])")
 
@@ -49,10 +49,10 @@ def name_of(debate: Debate, agent: str) -> str:
     return debate.setup.agent(agent).name if agent in ids else agent
 
 
-def letters_words(debate: Debate, texts: Iterable[Spoken]) -> str:
-    """A key to agents' letters, where a text has one: `A is Security, B is Legal.`; else "".
+def letters_words(debate: Debate, texts: Iterable[LetteredText]) -> str:
+    """The key to agents' letters: `A is Security, B is Legal.`; empty if no text uses letters.
 
-    Texts whose author was shown no letters are passed over.
+    Texts whose author saw no letters are ignored.
     """
     for text in texts:
         if isinstance(text, Contribution) and not reads_letters(debate, text.turn):
@@ -60,7 +60,8 @@ def letters_words(debate: Debate, texts: Iterable[Spoken]) -> str:
         pattern = _LETTER_ALONE if isinstance(text, Summary) else _LETTER
         if pattern.search(text.model_dump_json(exclude={"call"}).replace("\\n", " ")):
             agents = debate.setup.agents
-            return f"{', '.join(f'{debate.setup.letter(it.id)} is {it.name}' for it in agents)}."
+            names = [f"{debate.setup.letter(agent.id)} is {agent.name}" for agent in agents]
+            return f"{', '.join(names)}."
     return ""
 
 
@@ -70,7 +71,7 @@ def act_words(turn: Turn) -> str:
 
 
 def work_words(debate: Debate, turn: Turn) -> str:
-    """What the turn brings forth; where nobody gave a source, only earlier decisions are read."""
+    """The work of a turn. Readings of earlier decisions have names of their own."""
     if turn.act is Act.READING:
         kind = debate.references[int(turn.target or 1) - 1].kind
         return _READINGS.get(kind, act_words(turn))
@@ -78,9 +79,9 @@ def work_words(debate: Debate, turn: Turn) -> str:
 
 
 def confidence(verdict: Verdict) -> str:
-    """`fair (70 of 100)`; `not given` where none can be, with the reason if there is one.
+    """`fair (70 of 100)`, or `not given` with the reason, if there is one.
 
-    In debates of older versions it is what the judge said, which no word stands for.
+    In debates of older versions it is the judge's own number, without a word.
     """
     if verdict.confidence is None:
         return ": ".join(["not given", *verdict.rests_on])
@@ -99,12 +100,12 @@ def confidence_words(verdict: Verdict) -> str:
 
 def turn_words(debate: Debate, turn: Turn) -> str:
     """The turn in words: `Ann: critique of Bob, round 1`."""
-    what = work_words(debate, turn).lower()
+    work = work_words(debate, turn).lower()
     ids = {agent.id for agent in debate.setup.agents}
     if turn.target in ids:
-        what += f" of {name_of(debate, turn.target or '')}"
-    who = "Auditor" if turn.act is Act.AUDIT else name_of(debate, turn.agent)
-    return f"{who}: {what}, {turn.when}"
+        work += f" of {name_of(debate, turn.target or '')}"
+    agent = "Auditor" if turn.act is Act.AUDIT else name_of(debate, turn.agent)
+    return f"{agent}: {work}, {turn.when}"
 
 
 def seconds_taken(debate: Debate) -> float:
@@ -125,52 +126,52 @@ def usage_words(usage: Usage) -> str:
 def calls_words(debate: Debate) -> str:
     """Calls and cost: `9 model calls (11 requests with those repeated or failed), $0.10`.
 
-    A call led to something that is in the log. Requests are all that were made of a model: tries
-    again, repairs, and those of turns that failed.
+    A call has an outcome in the log. Requests are all requests to models, with retries, repairs,
+    and those of failed turns.
     """
     if debate.calls and all(call.provider == OFFLINE for call in debate.calls):
         return f"no model call, {money(debate.usage.cost)}"
-    made, calls = debate.usage.attempts, quantity(len(debate.calls), "model call")
-    if made != len(debate.calls):
-        calls += f" ({quantity(made, 'request')} with those repeated or failed)"
+    requests, calls = debate.usage.attempts, quantity(len(debate.calls), "model call")
+    if requests != len(debate.calls):
+        calls += f" ({quantity(requests, 'request')} with those repeated or failed)"
     return f"{calls}, {money(debate.usage.cost)}"
 
 
 def blocks(*texts: str) -> str:
-    """Blocks of Markdown below one another; empty ones are left out."""
+    """Join blocks of Markdown; empty ones are left out."""
     return "\n\n".join(filter(None, texts))
 
 
 def titled(title: str, *texts: str, level: int = 2) -> str:
-    """Blocks under a heading of that level; empty where there are none."""
+    """Blocks of Markdown under a heading; empty without blocks."""
     body = blocks(*texts)
     return f"{'#' * level} {title}\n\n{body}" if body else ""
 
 
 def bullets(items: Iterable[str]) -> str:
-    """A Markdown list; items are kept on one line and do nothing."""
+    """A Markdown list; each item is one inert line."""
     return "\n".join(f"- {inert_line(item)}" for item in items)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A Markdown table; cells are kept on one line and do nothing. Empty without rows."""
+    """A Markdown table; each cell is one inert line. Empty without rows."""
     cells = [[inert_line(str(cell)).replace("|", "\\|") for cell in row] for row in (head, *rows)]
     cells.insert(1, ["---"] * len(head))
     return "\n".join(f"| {' | '.join(line)} |" for line in cells) if cells[2:] else ""
 
 
 def csv_cell(text: str) -> str:
-    """A text for a cell of CSV, with an apostrophe before what would be a formula."""
+    """A text for a CSV cell; an apostrophe before it prevents a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def quotation(text: str) -> str:
-    """A Markdown quotation: what people wrote cannot pose as the report's own words."""
+    """People's text as a Markdown quotation, so that it cannot look like the report's own text."""
     return "\n".join(f"> {line}".rstrip() for line in inert(text.strip()).split("\n") if text)
 
 
 def nested(text: str, level: int) -> str:
-    """Inert Markdown whose headings all lie below a heading of that level."""
+    """Inert Markdown; its headings are below a heading of `level`."""
     return inert(text.strip(), level)
 
 
@@ -178,23 +179,23 @@ def nested(text: str, level: int) -> str:
 class ResultLine:
     text: str
     label: str = ""
-    #: Who said it; without a label who did it: the text goes on after their name.
+    #: The author of the text. Without a label the text continues after the person's name.
     by: Person | None = None
-    #: The turn whose post says more.
+    #: The turn whose post has details.
     turn: Turn | None = None
     is_warning: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResultSection:
-    """A titled part of a result: a text, lines, a table; what is empty is not shown."""
+    """A titled part of a result: a text, lines, a table. Empty parts are not shown."""
 
     title: str
     text: str = ""
     lines: Sequence[ResultLine] = ()
     head: Sequence[str] = ()
     rows: Sequence[Sequence[object]] = ()
-    #: Stands below all of it: words of ours, safe Markdown.
+    #: Moot's own text below the rest, as safe Markdown.
     note: str = ""
 
     @property
@@ -208,10 +209,10 @@ def lines_of(texts: Iterable[str]) -> Sequence[ResultLine]:
 
 def line_words(line: ResultLine) -> str:
     """A line as Markdown: `Note 1, Sam: No Kafka people.`; `Sam added the option "SQS".`."""
-    who = line.by.display_name if line.by else ""
-    if who and not line.label:
-        return f"{who} {line.text}"
-    label = ", ".join(filter(None, (line.label, who)))
+    person = line.by.display_name if line.by else ""
+    if person and not line.label:
+        return f"{person} {line.text}"
+    label = ", ".join(filter(None, (line.label, person)))
     return f"{label}: {line.text}" if label else line.text
 
 
@@ -220,7 +221,7 @@ def as_markdown(section: ResultSection, level: int) -> str:
 
 
 def body_words(section: ResultSection, level: int) -> str:
-    """The same without its heading."""
+    """The section as Markdown without its heading."""
     return blocks(
         nested(section.text, level),
         bullets(map(line_words, section.lines)),
@@ -230,22 +231,22 @@ def body_words(section: ResultSection, level: int) -> str:
 
 
 _AFTER_SENTENCE = re.compile(r"(?<=[.!?…]) ")
-#: Where a text can be cut: not after "am 3." or "approx.".
+#: The end of a sentence where a text can be cut, but not after "am 3." or "approx.".
 _CUT = re.compile(r"(?<=[^\W\d][.!?…]|[)”%][.!?…]) (?=[A-ZÀ-Þ“(*])")
 _PAIRS = ("“”", "()")
-#: Ends a text that is cut after a sentence.
+#: The mark after a text that is cut after a sentence.
 CUT = " …"
-#: What may stand around a sentence that is the same.
+#: Marks around a sentence that are ignored in comparisons.
 _MARKS = "*_ -•.!?…"
-#: Words from which on a sentence is not said again.
+#: Sentences with fewer words may be repeated.
 _LONG_ENOUGH = 6
 
 
 def few_words(text: str, most: int) -> str:
-    """The text in at most so many words, on one line; what is cut ends with an ellipsis.
+    """The first words of the text, at most `most`, on one line; a cut text ends with an ellipsis.
 
-    It is cut after a sentence where one fits. Else a quote, or text in brackets, is left out rather
-    than cut.
+    It is cut after a sentence if one fits. Otherwise it is cut after a word, but not inside a quote
+    or brackets, which are left out.
     """
     words = text.split()
     if len(words) <= most:
@@ -261,21 +262,23 @@ def few_words(text: str, most: int) -> str:
 
 
 def whole_sentences(text: str, most: int) -> str:
-    """The sentences that begin a text, in at most so many words; empty: not even the first fits."""
+    """The first sentences of a text, at most `most` words; empty if the first one does not fit."""
     words = text.split()
     if len(words) <= most:
         return text
     # The ellipsis counts as a word.
     room = " ".join(words[: max(0, most - 1)])
     sentences = [room[: cut.start()] for cut in _CUT.finditer(f"{room} A")]
-    whole = [text for text in sentences if all(text.count(a) == text.count(b) for a, b in _PAIRS)]
-    return f"{whole[-1]}{CUT}" if whole else ""
+    complete = [
+        text for text in sentences if all(text.count(a) == text.count(b) for a, b in _PAIRS)
+    ]
+    return f"{complete[-1]}{CUT}" if complete else ""
 
 
 def new_sentences(text: str, earlier: set[str]) -> str:
-    """The sentences of the text that are not in `earlier`, to which they are added.
+    """The sentences of the text that are not in `earlier`; they are added to it.
 
-    Short ones, such as "Yes.", are always kept.
+    Short sentences, such as "Yes.", are always kept.
     """
     new = list[str]()
     for sentence in _AFTER_SENTENCE.split(text):
@@ -288,9 +291,10 @@ def new_sentences(text: str, earlier: set[str]) -> str:
 
 
 def shared_words(texts: Sequence[str], most: int) -> Sequence[str]:
-    """The sentences that begin each text, in at most so many words together.
+    """The first sentences of each text, at most `most` words together.
 
-    Longer texts get what short ones leave; one whose first sentence does not fit becomes empty.
+    Long texts get the words that short texts do not use. A text whose first sentence does not fit
+    becomes empty.
     """
     shares, remaining = [0] * len(texts), most
     lengths = [len(text.split()) for text in texts]
@@ -305,22 +309,23 @@ NO_MODEL = (
     "ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY or MOONSHOT_API_KEY, start Ollama, or "
     "name a model of your own server as `default_model` in the settings file."
 )
-#: Instead of models, where a debate is played from what is written down.
+#: Replaces the list of models for example debates that were written by hand.
 EXAMPLE_WORDS = "none: this debate was written by hand, as an example. No AI model was asked."
 
 
 def usual_models_words(settings: Settings) -> str:
-    own = [agent for agent in settings.agents if agent.enabled]
+    own_agents = [agent for agent in settings.agents if agent.enabled]
     judges = settings.judge_models or (settings.judge or settings.judge_model,)
-    agents = own or settings.mixed_models or (settings.agent_model,)
+    agents = own_agents or settings.mixed_models or (settings.agent_model,)
     if all(choice.provider == OFFLINE for choice in (*agents, *judges)):
         return NO_MODEL
     names = _names(agents)
-    # Who has which.
-    who = "for every agent"
+    distribution = "for every agent"
     if len(names) > 1:
-        who = "as the settings give them to the agents" if own else "dealt to the agents in turn"
-    texts = [f"{' and '.join(names)}, {who}"]
+        distribution = "dealt to the agents in turn"
+        if own_agents:
+            distribution = "as the settings give them to the agents"
+    texts = [f"{' and '.join(names)}, {distribution}"]
     if settings.judge_models:
         texts.append("one whose maker's agents did not win judges")
     else:
@@ -332,9 +337,9 @@ def usual_models_words(settings: Settings) -> str:
 
 
 def debate_models_words(setup: Setup, *, to_be_cast: bool = False) -> str:
-    """Who thinks with which model in this debate; loudly that none is asked.
+    """The models of a debate, or a clear warning if no model is asked.
 
-    `to_be_cast`: a model has still to choose the agents.
+    With `to_be_cast` a model has not chosen the agents yet.
     """
     if all(agent.provider == OFFLINE for agent in (*setup.agents, setup.judge)):
         return NO_MODEL
@@ -347,15 +352,15 @@ def debate_models_words(setup: Setup, *, to_be_cast: bool = False) -> str:
     if setup.shadow_agent:
         parts.append(f"alone, unseen until the verdict: {setup.shadow_agent.full_name}")
     if to_be_cast and setup.casting:
-        dealt = _names(setup.casting.models)
-        turn = ", dealt to the agents in turn" if len(dealt) > 1 else ""
-        return f"{'; '.join([' and '.join(dealt) + turn, *parts])}."
+        models = _names(setup.casting.models)
+        remark = ", dealt to the agents in turn" if len(models) > 1 else ""
+        return f"{'; '.join([' and '.join(models) + remark, *parts])}."
     agents = ", ".join(f"{agent.name}: {agent.full_name}" for agent in setup.agents)
     return f"{'; '.join([agents, *parts])}. {model_count_words(setup.agents)}".strip()
 
 
 def judge_words(debate: Debate) -> str:
-    """Which model judged; why that one, where it was not chosen beforehand; empty if none has."""
+    """The model that judged, and the rule that chose it, if any; empty if no model judged."""
     call = debate.verdict.call if debate.verdict else None
     if call is None:
         return ""
@@ -370,10 +375,10 @@ def judge_words(debate: Debate) -> str:
 
 
 def model_count_words(agents: Iterable[Agent]) -> str:
-    """`3 points of view, 1 model.` where several agents share one model; else empty."""
+    """`3 points of view, 1 model.` if several agents share one model; else empty."""
     agents = tuple(agents)
-    shared = len(_names(agents)) == 1 and agents[0].provider != OFFLINE
-    return f"{len(agents)} points of view, 1 model." if shared and len(agents) > 1 else ""
+    is_shared = len(_names(agents)) == 1 and agents[0].provider != OFFLINE
+    return f"{len(agents)} points of view, 1 model." if is_shared and len(agents) > 1 else ""
 
 
 def _names(choices: Iterable[ModelChoice]) -> list[str]:

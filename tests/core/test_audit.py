@@ -108,8 +108,8 @@ async def test_each_planted_fault_is_found_and_mended_or_shown(planted: Planted)
     assert len(calls) == len(steps)
     assert "What the audit found" in {part.label for part in calls[-1].sent}
     for step in steps:
-        assert step.span.ended
-        assert all(need.seq < step.span.ended.seq for need in step.span.needs)
+        assert step.span.outcome
+        assert all(need.seq < step.span.outcome.seq for need in step.span.needs)
     assert "Auditor: audit, round 1" in explanation(log)
 
 

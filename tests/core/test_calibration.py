@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.calibration import Case, calibration, case_of, states
+from core.calibration import Case, calibration, case_of, counts_words
 from core.debate.debate_events import OutcomeAsked
 from core.debate.log import Event, fold
 from core.debate.people import Person
@@ -96,7 +96,7 @@ def test_every_accepted_decision_is_in_one_state_and_all_are_told() -> None:
         a_case(None, is_asked=False),
         a_case(None, is_replaced=True),
     ]
-    assert states(calibration(cases)) == (
+    assert counts_words(calibration(cases)) == (
         "7 accepted decisions: 3 with an outcome, 1 too early to say, 1 asked, without an answer, "
         "1 that nobody was asked about, 1 rejected or replaced since, without an outcome."
     )

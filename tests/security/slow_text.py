@@ -51,7 +51,7 @@ from core.settings import Settings
 from core.testing import a_setup, log_of
 from core.transcript.cited import link_citations
 from core.transcript.decision import adr
-from core.transcript.evaluation import laid_out
+from core.transcript.evaluation import layout
 from core.transcript.markdown import misleads
 from core.transcript.report import report
 from core.transcript.words import few_words, nested, new_sentences, titled, whole_sentences
@@ -523,7 +523,7 @@ WITH_MORE: Mapping[str, Callable[[str], object]] = {
     "core.opening.find_playbook": _tolerant(lambda text: opening.find_playbook(text, Settings())),
     "core.transcript.decision.adr": _of_debate(lambda debate, _: adr(debate)),
     "core.transcript.cited.link_citations": lambda text: link_citations(text, ()),
-    "core.transcript.evaluation.laid_out": lambda text: laid_out(text, ("Risks", [text, text])),
+    "core.transcript.evaluation.layout": lambda text: layout(text, ("Risks", [text, text])),
     "core.transcript.words.few_words": lambda text: few_words(text, 40),
     "core.transcript.words.new_sentences": lambda text: new_sentences(text, set()),
     "core.transcript.words.whole_sentences": lambda text: whole_sentences(text, 40),
