@@ -123,19 +123,19 @@ async def _first_verdict(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdi
     )
     request, errors, verdict = request_for(debate, turn), list[CallFailed](), None
     for judge, source, terms in _judges(debate, turn):
-        if terms.patient and not any(is_outage(error) for error in errors):
+        if terms.waits_for_models and not any(is_outage(error) for error in errors):
             continue
         try:
             reply, call = await calls.ask_for(request, judge, form, options=terms)
         except CallFailed as error:
             _log.warning("judge failed", debate=debate.id, model=judge.model, reason=str(error))
-            if terms.patient and is_outage(error):
+            if terms.waits_for_models and is_outage(error):
                 error.usage = sum((failure.usage for failure in errors), start=error.usage)
                 raise
             errors.append(error)
             continue
         verdict = apply_vote(debate, verdict_from(debate, reply), reply.overrules)
-        is_stand_in = call and call.stands_in_for and terms.patient
+        is_stand_in = call and call.stands_in_for and terms.waits_for_models
         actual_source = VerdictSource.FALLBACK_JUDGE if is_stand_in else source
         verdict = verdict.model_copy(update={"call": call, "source": actual_source})
         break
@@ -208,11 +208,15 @@ def _judges(debate: Debate, turn: Turn) -> Iterator[tuple[Agent, VerdictSource, 
     judges_models = {ModelRef(judge.provider, judge.model), *terms.fallbacks}
     models = dict.fromkeys(ModelRef(agent.provider, agent.model) for agent in debate.setup.agents)
     others = [model for model in models if model not in judges_models]
-    yield judge, VerdictSource.JUDGE, replace(terms, patient=False)
+    yield judge, VerdictSource.JUDGE, replace(terms, waits_for_models=False)
     for provider, model in others:
         substitute = judge.model_copy(update={"provider": provider, "model": model})
-        yield substitute, VerdictSource.FALLBACK_JUDGE, replace(terms, fallbacks=(), patient=False)
-    if terms.patient:
+        yield (
+            substitute,
+            VerdictSource.FALLBACK_JUDGE,
+            replace(terms, fallbacks=(), waits_for_models=False),
+        )
+    if terms.waits_for_models:
         all_models = replace(terms, fallbacks=(*terms.fallbacks, *others))
         yield judge, VerdictSource.JUDGE, all_models
 

@@ -137,5 +137,5 @@ def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOpt
         seconds=debate.setup.limits.turn_seconds,
         fallbacks=[ModelRef(choice.provider, choice.model) for choice in agent.fallbacks or ()],
         prompt_source=render.source(turn.act, agent),
-        patient=waits_for_models(debate, turn.act),
+        waits_for_models=waits_for_models(debate, turn.act),
     )

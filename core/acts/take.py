@@ -88,14 +88,14 @@ class Turns:
         perform = act.perform
         assert perform, f"{turn.act} is no turn of a debate."  # noqa: S101 - the schedule has none
         provider = debate.setup.agent(turn.agent).provider if act.asks_model else ""
-        async with self._calls.admission(provider, is_beside=turn.act in BESIDE):
+        async with self._calls.admission(provider, is_background=turn.act in BESIDE):
             if debate.evidence:
                 # Splitting long sources takes a second, so it is done once for all turns.
                 async with self._source_locks.setdefault(debate.id, asyncio.Lock()):
                     await asyncio.to_thread(source_parts, debate)
             scope = await self._scope(debate, turn)
-            scope = replace(scope, book=book, prove=prove, waits=waits)
-            return await perform(self._calls.under(scope), debate, turn)
+            scope = replace(scope, record_usage=book, check_lease=prove, may_wait=waits)
+            return await perform(self._calls.within(scope), debate, turn)
 
     async def _scope(self, debate: Debate, turn: Turn) -> CallScope:
         """The pseudonym of the asker, and the limits on spending."""

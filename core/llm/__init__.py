@@ -1,1 +1,1 @@
-"""Asking models: the call with its retries, caps, prices, sizes, structured answers, providers."""
+"""Model calls: retries, caps, prices, sizes of prompts, structured answers, providers."""

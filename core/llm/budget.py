@@ -1,7 +1,8 @@
-"""Caps on money, and money reserved in the database for calls under way.
+"""Caps on money, and reservations in the database for calls under way.
 
-Calls cannot pass a cap together: what is spent is read in the transaction that reserves. What a
-turn spent stays reserved until its outcome is recorded; what a dead process reserved expires.
+The transaction that reserves money also reads what is spent, so that concurrent calls cannot pass
+a cap together. The cost of a call stays reserved until the outcome of its turn is recorded;
+reservations of a dead process expire.
 """
 
 import secrets
@@ -24,11 +25,11 @@ from core.usage import Cap, SpendingScope, Usage
 
 _log = structlog.get_logger(__name__)
 
-#: Seconds between two looks whether others have settled.
-LOOK_AGAIN_SECONDS = 0.5
-#: How long what an attempt did cost counts without being recorded: longer than any turn takes, and
-#: than a database is away.
-RECORDED_WITHIN = timedelta(minutes=10)
+#: Seconds between two tries to reserve money that other calls have reserved.
+BUDGET_POLL_SECONDS = 0.5
+#: How long the cost of an attempt stays reserved before it is recorded: longer than a turn, or an
+#: outage of the database, takes.
+RECORDING_TIME = timedelta(minutes=10)
 _DEBATE_REMEDY = (
     "To go further, raise the cap of a debate in its form or in the settings "
     "(limits.debate_cost), or ask with fewer agents or rounds."
@@ -37,7 +38,7 @@ _SHARED_REMEDY = "Ask again tomorrow (UTC), or let whoever runs Moot raise limit
 
 
 def caps_of(debate: Debate, caps: Caps, now: datetime) -> Sequence[Cap]:
-    """Every cap that is set: the debate's own, its starter's, its token's, the day's.
+    """All caps that apply to a debate: its own, per person, per token and per day.
 
     The amounts spent under shared caps are read when money is reserved.
     """
@@ -66,7 +67,7 @@ def caps_of(debate: Debate, caps: Caps, now: datetime) -> Sequence[Cap]:
 
 
 def own_cap(debate: Debate) -> Sequence[Cap]:
-    """The cap of the debate itself; costs nobody knows do not count as spent."""
+    """The cap of the debate itself, if it has one. Unknown costs do not count as spent."""
     limit = debate.setup.limits.debate_cost
     if limit is None:
         return ()
@@ -84,15 +85,15 @@ def own_cap(debate: Debate) -> Sequence[Cap]:
 
 
 def is_chosen(limit: Decimal) -> bool:
-    """Whether somebody chose a debate's own cap: it refuses calls whose price is unknown."""
+    """Whether a person or a setting chose this cap; then it refuses calls of unknown price."""
     return limit != USUAL_DEBATE_COST
 
 
 def firm_cap(setup: Setup, cost: Decimal | None) -> Decimal | None:
-    """What the debate never costs more than; None: there is no such amount.
+    """The amount that the debate cannot exceed; None if there is no such amount.
 
-    Calls whose price is unknown are made under the usual cap, and nobody can tell what they cost.
-    `cost` is what the debate is expected to cost (None: a price is unknown).
+    The default cap allows calls of unknown price, so it guarantees nothing if there are any.
+    `cost` is the expected cost of the debate (None: a price is unknown).
     """
     cap = setup.limits.debate_cost
     if cap is None or (cost is None and not is_chosen(cap)):
@@ -101,10 +102,10 @@ def firm_cap(setup: Setup, cost: Decimal | None) -> Decimal | None:
 
 
 def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:
-    """Make sure that a call cannot pass any cap, even in the worst case.
+    """Check that a call of this worst-case cost (None: unknown) passes no cap.
 
     Raises:
-        CapReached: It could pass one, or its price is unknown.
+        CapReached: The call could pass a cap, or a chosen cap refuses an unknown price.
     """
     for cap in caps:
         if worst is None and not cap.stops_unpriced:
@@ -126,19 +127,19 @@ def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:
 
 
 class Attempt:
-    """Passes on that a reply began; remembers it and what it has cost."""
+    """Receives the first token of a reply; keeps the cost of the attempt."""
 
     def __init__(self) -> None:
-        #: Told that the reply begins: others that share its beginning may go on.
-        self.warmup: Callable[[], None] = lambda: None
-        #: Whether the reply has begun: only then the prompt is paid for.
-        self.begun = False
-        #: Its cost is nothing before it began, and None when nobody knows.
+        #: Called at the first token: calls that share a cached prefix with this one may start.
+        self.on_first_token: Callable[[], None] = lambda: None
+        #: Whether the first token came. Vendors charge for the prompt only then.
+        self.has_begun = False
+        #: The cost is 0 before the first token, None if unknown.
         self.usage = Usage()
 
     def __call__(self) -> None:
-        self.begun = True
-        self.warmup()
+        self.has_begun = True
+        self.on_first_token()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,20 +150,20 @@ class Budget:
     turn: str
 
     @asynccontextmanager
-    async def hold(
+    async def reserve(
         self, caps: Sequence[Cap], worst: Decimal, *, seconds: float, attempt: Attempt, clock: Clock
     ) -> AsyncGenerator[bool]:
-        """Reserve the worst case for as long as the block lasts, then count what it did cost.
+        """Reserve the worst-case cost during the block, then settle it to the real cost.
 
-        Most calls cost far less than their worst case. So a call that only does not fit because
-        of what others hold tries again once they may have settled. The attempt takes `seconds` at
-        most.
+        Most calls cost far less than their worst case. So a call that does not fit only because
+        of other calls' reservations can try again after these are settled. The reservation
+        expires after `seconds`.
 
         Yields:
             Whether the money is reserved.
 
         Raises:
-            CapReached: A cap could be passed, whatever the others will have cost.
+            CapReached: The call could pass a cap even if the other calls cost nothing.
             StoreDown: The database does not answer.
         """
         now = clock.now()
@@ -178,8 +179,8 @@ class Budget:
             check_caps(current, worst)
             yield not current
         finally:
-            # Also when the reserving was cancelled: it may have been done all the same.
-            expires_at = clock.now() + RECORDED_WITHIN
+            # Also after a cancelled `reserve`: the database may have stored the reservation.
+            expires_at = clock.now() + RECORDING_TIME
             try:
                 await self.reservations.settle(
                     reservation.id, attempt.usage.cost, expires_at=expires_at

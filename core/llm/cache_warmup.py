@@ -1,7 +1,7 @@
-"""Leader first: of calls that share a beginning one goes ahead, and the others read its cache.
+"""Cache warm-up: of calls that share a prompt prefix, one goes first and fills the vendor's cache.
 
-Calls made at the same moment all miss the vendor's cache. It costs one time-to-first-token per
-phase and saves most of the money.
+Calls made at the same moment would all miss the cache. The warm-up costs one time-to-first-token
+per phase and saves most of the price of the prompts.
 """
 
 import asyncio
@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from core.ports import Clock
 from core.values import Recent
 
-#: Beginnings that are remembered.
+#: Prefixes whose cache times are kept.
 _REMEMBERED = 1024
-#: Seconds to wait for a leader: then the money saved is not worth the time.
+#: Longest wait for a leader, in seconds: a longer one is not worth the money.
 _LONGEST_WAIT = 20.0
 
 
@@ -22,61 +22,64 @@ class CacheWarmup:
     def __init__(self, clock: Clock, *, longest_wait: float = _LONGEST_WAIT) -> None:
         self._longest_wait = longest_wait
         self._clock = clock
-        #: Set when nobody leads the beginning any more.
-        self._led: dict[str, asyncio.Event] = {}
-        #: When the call was made whose prompt wrote it.
-        self._warm: Recent[str, datetime] = Recent(_REMEMBERED)
+        #: By prefix that a call is writing to the cache; set when the call has begun or ended.
+        self._leaders: dict[str, asyncio.Event] = {}
+        #: When each prefix was last sent and so written to the cache.
+        self._written_at: Recent[str, datetime] = Recent(_REMEMBERED)
 
     @asynccontextmanager
-    async def turn(
-        self, beginnings: Sequence[str], lifetime: float, *, leads: bool = True
+    async def call(
+        self, prefixes: Sequence[str], lifetime: float, *, leads: bool = True
     ) -> AsyncGenerator[Callable[[], None]]:
-        """Wait until everything cached that this call can share is there.
+        """Wait until the prefixes that this call shares with others are in the cache.
 
-        The keys of the beginnings come shortest first; an unused entry lives for `lifetime`
-        seconds. A call that does not lead is waited for by nobody.
+        `prefixes` are keys, the shortest prefix first. The vendor drops an unused entry after
+        `lifetime` seconds. No other call waits for one with `leads=False`.
 
         Yields:
-            What is to be called when the reply begins: others may wait for that.
+            A function to call at the first token; waiting calls then start.
         """
-        leading = await self._lead(beginnings, lifetime, leads=leads)
-        # The vendor's lifetime runs from when it is asked; a reply may take a minute.
+        leading = await self._lead(prefixes, lifetime, leads=leads)
+        # The lifetime of a cache entry begins with the request; a reply may take a minute.
         asked_at = self._clock.now()
 
         def began() -> None:
-            for key in beginnings:
-                self._warm[key] = asked_at
+            for key in prefixes:
+                self._written_at[key] = asked_at
                 self._release(key)
 
         try:
             yield began
         finally:
-            # Whatever became of this call, the others go on.
+            # The others start also if this call failed.
             for key, event in leading.items():
-                if self._led.get(key) is event:
+                if self._leaders.get(key) is event:
                     self._release(key)
 
     async def _lead(
-        self, beginnings: Sequence[str], lifetime: float, *, leads: bool
+        self, prefixes: Sequence[str], lifetime: float, *, leads: bool
     ) -> dict[str, asyncio.Event]:
-        """Wait for those who lead a beginning of ours, then take the lead of what is still cold.
+        """Wait for the leaders of these prefixes, then lead those that are not in the cache.
 
-        Nothing is taken while waiting, so that no two calls can wait for each other.
+        Returns the events of the prefixes that this call leads. A waiting call leads none, so two
+        calls cannot wait for each other.
         """
         try:
             async with asyncio.timeout(self._longest_wait):
-                while led := [self._led[key] for key in beginnings if key in self._led]:
-                    await led[0].wait()
+                while leaders := [self._leaders[key] for key in prefixes if key in self._leaders]:
+                    await leaders[0].wait()
         except TimeoutError:
-            return {}  # a leader that hangs must not hold up everybody
+            return {}  # a stalled leader must not block the others
         if not leads:
             return {}
         oldest = self._clock.now() - timedelta(seconds=lifetime)
-        warm = {key for key in beginnings if key in self._warm and self._warm[key] > oldest}
-        leading = {key: asyncio.Event() for key in beginnings if key not in warm}
-        self._led |= leading
+        cached = {
+            key for key in prefixes if key in self._written_at and self._written_at[key] > oldest
+        }
+        leading = {key: asyncio.Event() for key in prefixes if key not in cached}
+        self._leaders |= leading
         return leading
 
     def _release(self, key: str) -> None:
-        if led := self._led.pop(key, None):
-            led.set()
+        if leader := self._leaders.pop(key, None):
+            leader.set()

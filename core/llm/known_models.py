@@ -1,7 +1,7 @@
-"""Which models there are, and which serve where nobody named one (pure).
+"""Checks of model names, and the default models (pure).
 
-A misspelt name is found before it costs a debate; names of one's own machine and of compatible
-servers are not checked.
+A misspelt name is reported before a debate starts. Names at Ollama and at compatible servers are
+not checked.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,12 +16,12 @@ from core.debate.agents import ModelChoice
 from core.llm.prices import NO_PRICES, Prices, price
 from core.usage import Usage
 
-#: Providers whose models the price list names completely enough.
+#: Providers of which the price list names nearly all models.
 CHECKED = ("anthropic", "openai", "openrouter", "moonshot")
 
-#: What a summary takes, about.
+#: The usual usage of a summary.
 _SUMMARY = Usage(input_tokens=8000, output_tokens=300)
-#: An unknown price comes after every known one.
+#: Sorts unknown prices after known ones.
 _UNKNOWN = Decimal("Infinity")
 
 
@@ -31,9 +31,9 @@ def is_known(
     records: Iterable[Record] = (),
     prices: Prices = NO_PRICES,
 ) -> bool:
-    """Whether there is such a model, as far as anybody can tell.
+    """Whether the model exists; true for providers that are not checked.
 
-    A record of settings with a pattern of its own names a model, and so does a price.
+    A model also counts as known if a record or a price of the settings names it.
     """
     if provider not in CHECKED:
         return True
@@ -45,8 +45,8 @@ def is_known(
 
 
 def nearest_model(provider: str, model: str) -> str:
-    """The model that may have been meant; empty if no name is close."""
-    names = [listed.id for listed in _listed(provider).models]
+    """The known model with the most similar name; empty if no name is similar."""
+    names = [model.id for model in _listed(provider).models]
     return next(iter(get_close_matches(model.lower(), names, n=1, cutoff=0.6)), "")
 
 
@@ -55,15 +55,15 @@ def _listed(provider: str) -> ListedProvider:
 
 
 def strongest(providers: Iterable[str]) -> tuple[ModelChoice, ...]:
-    """The strongest model of each provider with a key, each maker's once; empty for one maker.
+    """The strongest model of each provider, one per maker; empty if there is only one maker.
 
-    Different models find different mistakes; weak ones beside strong ones only cost money
+    Different models find different mistakes; weak models beside strong ones lower the quality
     ("Rethinking Mixture-of-Agents", arXiv:2502.00674).
     """
     usual, choices = usual_models(), list[ModelChoice]()
-    keyed = [name for name in providers if name in usual]
-    # A reseller comes last: a maker's own key is preferred.
-    for name in sorted(keyed, key=lambda provider: len(usual[provider].strongest) > 1):
+    names = [name for name in providers if name in usual]
+    # Resellers come last: a maker's own key is preferred.
+    for name in sorted(names, key=lambda provider: len(usual[provider].strongest) > 1):
         models = [ModelChoice(provider=name, model=model) for model in usual[name].strongest]
         makers = {choice.maker for choice in choices}
         choices += [choice for choice in models if choice.maker not in makers][:1]
@@ -71,9 +71,9 @@ def strongest(providers: Iterable[str]) -> tuple[ModelChoice, ...]:
 
 
 def dearest(choices: Sequence[ModelChoice], prices: Prices = NO_PRICES) -> ModelChoice | None:
-    """The model that costs most among those: what vendors take their strongest to be.
+    """The most expensive model, as the vendors' measure of strength; None for no models.
 
-    Of several at one price, and where none is known, the first; None for no models.
+    The first one if several have this price or no price is known.
     """
     costs = [
         price(choice.provider, choice.model, _SUMMARY, prices) or Decimal(0) for choice in choices
@@ -82,7 +82,7 @@ def dearest(choices: Sequence[ModelChoice], prices: Prices = NO_PRICES) -> Model
 
 
 def cheapest(providers: Iterable[str], prices: Prices = NO_PRICES) -> Sequence[ModelChoice]:
-    """The background model (summaries, casting, merging) of each provider, cheapest first."""
+    """The background model (summaries, casting, merging) of each provider, the cheapest first."""
     usual = usual_models()
     models = [
         ModelChoice(provider=name, model=usual[name].summary) for name in providers if name in usual

@@ -1,4 +1,4 @@
-"""Tokens and money before they are spent: estimates, prices, worst cases (pure)."""
+"""Token estimates, prices and worst-case costs (pure)."""
 
 import math
 import re
@@ -14,48 +14,45 @@ from genai_prices.types import ModelPrice
 from core.capabilities import PRICE_BOOKS, Capability, Price
 from core.usage import Usage
 
-#: Settings' prices: by `provider/model`, or by the model's name alone.
+#: Prices of the settings: by `provider/model`, or by the model's name alone.
 Prices = Mapping[str, Price]
 
 NO_PRICES: Prices = {}
 
-#: Characters one token stands for; the mean over English prose and code.
+#: Characters per token; the mean over English prose and code.
 _CHARS_PER_TOKEN = 3.5
-#: Chinese, Japanese and Korean characters: about half as many characters go into a token.
+#: Chinese, Japanese and Korean characters: about half as many characters per token.
 _CJK = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
-#: An estimate may be too low by so much.
+#: Factor by which an estimate may be too low.
 ESTIMATE_SLACK = 1.15
-#: How fast a model's correction follows what it reports.
+#: Weight of the newest report in a model's token factor.
 _LEARNING = 0.2
 
 
 def estimate_tokens(text: str, factor: float = 1.0) -> int:
-    """About how many tokens a text is for a model with this factor; no tokenizer is needed."""
+    """The estimated tokens of a text, without a tokenizer; `factor` is the model's correction."""
     return tokens_of(size_of(text), factor)
 
 
 def tokens_of(size: int, factor: float = 1.0) -> int:
-    """About how many tokens texts of this size (`size_of`) are, together."""
+    """The estimated tokens of texts whose sizes (`size_of`) have this sum."""
     return math.ceil(size / _CHARS_PER_TOKEN * factor)
 
 
 def size_of(text: str) -> int:
-    """How long a text is: in characters, where Chinese, Japanese and Korean ones are two each."""
-    dense = 0
-    if not text.isascii():  # most texts and lines are, and that is seen at once
-        odd = "".join(line for line in text.split("\n") if not line.isascii())
-        dense = len(odd) - len(_CJK.sub("", odd))
-    return len(text) + dense
+    """The length of a text in characters; Chinese, Japanese and Korean ones count twice."""
+    cjk_count = 0
+    if not text.isascii():  # fast, and false for most texts and lines
+        others = "".join(line for line in text.split("\n") if not line.isascii())
+        cjk_count = len(others) - len(_CJK.sub("", others))
+    return len(text) + cjk_count
 
 
-def corrected_factor(factor: float, estimated: int, reported: int) -> float:
-    """A model's token factor after a reported prompt size.
-
-    A moving average, limited to 0.5 to 3.0 times the estimate, which bounds outliers.
-    """
-    if estimated <= 0 or reported <= 0:
+def corrected_factor(factor: float, estimated_tokens: int, reported_tokens: int) -> float:
+    """A model's token factor after a reported prompt size: a moving average from 0.5 to 3.0."""
+    if estimated_tokens <= 0 or reported_tokens <= 0:
         return factor
-    latest = factor * reported / estimated
+    latest = factor * reported_tokens / estimated_tokens
     return min(3.0, max(0.5, factor + _LEARNING * (latest - factor)))
 
 
@@ -65,31 +62,32 @@ def price(
     usage: Usage,
     prices: Prices = NO_PRICES,
     *,
-    at: datetime | None = None,
+    time: datetime | None = None,
 ) -> Decimal | None:
-    """The cost of a usage in US dollars; None: the price is unknown ("n/a").
+    """The cost of a usage in US dollars; None if the price is unknown ("n/a").
 
-    Settings' own prices win. Vendors change theirs: `at` is when the call was made (None: now).
+    Prices of the settings have precedence. Vendors change prices: `time` is the time of the call
+    (None: now).
     """
-    # Reports may be inconsistent (more cached than input).
+    # Some servers report more cached tokens than input tokens.
     listed = ListedUsage(
         input_tokens=max(usage.input_tokens, usage.cached_tokens + usage.written_tokens),
         cache_read_tokens=usage.cached_tokens,
         cache_write_tokens=usage.written_tokens,
         output_tokens=usage.output_tokens,
     )
-    own = prices.get(f"{provider}/{model}") or prices.get(model)
-    if own:
+    setting = prices.get(f"{provider}/{model}") or prices.get(model)
+    if setting:
         rates = ModelPrice(
-            input_mtok=own.input,
-            cache_read_mtok=own.cached,
-            cache_write_mtok=own.written,
-            output_mtok=own.output,
+            input_mtok=setting.input,
+            cache_read_mtok=setting.cached,
+            cache_write_mtok=setting.written,
+            output_mtok=setting.output,
         )
         return rates.calc_price(listed)["total_price"]
     book = PRICE_BOOKS.get(provider, provider)
     try:
-        return calc_price(listed, model, provider_id=book, genai_request_timestamp=at).total_price
+        return calc_price(listed, model, provider_id=book, genai_request_timestamp=time).total_price
     except LookupError:
         return None
 
@@ -100,16 +98,16 @@ def worst_cost(
     sizes: tuple[int, int],
     prices: Prices = NO_PRICES,
     *,
-    at: datetime | None = None,
+    time: datetime | None = None,
 ) -> Decimal | None:
-    """The most a call can cost: no cache reads, all input written to the cache, maximal output.
+    """The highest possible cost of a call: no cache reads, all input written to the cache.
 
-    `sizes` are input tokens and output tokens, hidden reasoning included; the rest as in `price`.
+    `sizes` are the input tokens and the most output tokens, hidden reasoning included.
     """
     tokens_in, tokens_out = sizes
     plain = Usage(input_tokens=tokens_in, output_tokens=tokens_out)
     cold = replace(plain, written_tokens=tokens_in)
-    costs = [price(provider, model, usage, prices, at=at) for usage in (plain, cold)]
+    costs = [price(provider, model, usage, prices, time=time) for usage in (plain, cold)]
     return max((cost for cost in costs if cost is not None), default=None)
 
 

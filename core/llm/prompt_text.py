@@ -1,8 +1,8 @@
-"""A request as the pieces of text a provider sends, foreign text in it as labelled data (pure).
+"""A request as pieces of prompt text, with foreign text quoted as labelled data (pure).
 
-Injection cannot be prevented, only contained. Foreign text is cleaned, redacted, and stands between
-two lines that nobody could have guessed (`<<<CODE TEAM "Question"`, `>>>CODE`); who wrote it is a
-field before the label.
+Injection cannot be prevented, only contained. Foreign text is cleaned, redacted and put between two
+lines with a random code (`<<<CODE TEAM "Question"`, `>>>CODE`). The word before the label names the
+author.
 """
 
 import re
@@ -15,10 +15,10 @@ from typing import Any
 from core.redaction import clean, redact
 from core.request import ModelRequest, Part, PartKind
 
-#: No vendor takes more marked places in one prompt.
+#: The most cache breakpoints that all vendors accept in a prompt.
 MOST_BREAKPOINTS = 4
 _SHORTEST = 2
-#: Who wrote a part, as the system text explains: what the team wrote is authoritative.
+#: Authors of parts. The system text says that the text of the team is authoritative.
 _AUTHORS: Mapping[PartKind, str] = {
     PartKind.QUESTION: "TEAM",
     PartKind.CONTEXT: "TEAM",
@@ -29,7 +29,7 @@ _AUTHORS: Mapping[PartKind, str] = {
 _OTHERS = "OTHERS"
 _CLAIM = re.compile(r"(?:from|by)[^a-z]{0,9}(?:the[^a-z]{0,9})?team", re.IGNORECASE)
 _TEAM = re.compile("team", re.IGNORECASE)
-#: Letters of other scripts that look like those of `_CLAIM`, and all quotation marks.
+#: Letters of other scripts that look like those of `_CLAIM`.
 _LOOK_ALIKE = str.maketrans(
     # Cyrillic; then Greek and others.
     "\u0430\u0410\u0435\u0415\u043c\u041c\u04bb\u041d\u043e\u041e\u0433\u0442\u0422\u0443\u0423\u0412"
@@ -41,60 +41,60 @@ _MARKS = str.maketrans(dict.fromkeys('"“”„‟«»″〝〞〟\uff02', "'")
 
 @dataclass(frozen=True)
 class Piece:
-    """Text that is cached together, or the rest of the prompt."""
+    """Text up to a cache breakpoint, or the rest of the prompt."""
 
     text: str
-    #: The vendor shall cache the prompt up to the end of this piece.
+    #: Asks the vendor to cache the prompt up to the end of this piece.
     breakpoint: bool = False
 
 
 def pieces(request: ModelRequest) -> list[Piece]:
-    """The prompt after the system text, cut where a shared beginning ends.
+    """The prompt after the system text, cut at the end of each shared prefix.
 
-    The cuts are always in the same places, also where there are more shared beginnings than a
-    vendor can mark: a vendor only finds a cached beginning that is cut in the same way.
+    The prompt is also cut at prefixes beyond `MOST_BREAKPOINTS`: a vendor finds a cached prefix
+    only if it is cut in the same way.
     """
     return list(_cut(tuple(request.parts), request.delimiter))
 
 
-# A request is measured five times before it is sent, and once when its reply has come.
-# Each is a whole prompt: enough for those that are sent and come at about the same time.
+# A request is measured five times before it is sent, and once after its reply. The size is enough
+# for concurrent calls; each entry is a whole prompt.
 @lru_cache(maxsize=32)
 def _cut(parts: tuple[Part, ...], delimiter: str) -> tuple[Piece, ...]:
-    """Quote the parts, and join those between two cache breakpoints, with blank lines between."""
+    """Quote the parts, and join those between two cache breakpoints with blank lines."""
     texts = [""]
     for part in parts:
         texts[-1] += f"{quote(part, delimiter)}\n\n"
         if part.ends_shared:
             texts.append("")
     # Vendors limit the number of breakpoints: the last ones count.
-    marked = range(len(texts) - 1)[-MOST_BREAKPOINTS:]
+    breakpoints = range(len(texts) - 1)[-MOST_BREAKPOINTS:]
     return tuple(
-        Piece(text, breakpoint=index in marked) for index, text in enumerate(texts) if text
+        Piece(text, breakpoint=index in breakpoints) for index, text in enumerate(texts) if text
     )
 
 
 def prompt_text(request: ModelRequest) -> str:
-    """All that is sent, as one text."""
+    """The system text and the whole prompt as one text."""
     return f"{request.system}\n\n" + "".join(piece.text for piece in pieces(request))
 
 
 def blocks(
     cut: Iterable[Piece], mark: Mapping[str, Any], kind: str = "text"
 ) -> list[dict[str, Any]]:
-    """The pieces as a list of content, as most vendors take them; `mark` ends what is cached."""
+    """The pieces as content blocks of a vendor's API; `mark` is the field for a breakpoint."""
     return [
         {"type": kind, "text": piece.text, **(mark if piece.breakpoint else {})} for piece in cut
     ]
 
 
 def quote(part: Part, delimiter: str) -> str:
-    """The part as it stands in a prompt: a task as it is, anything else as labelled data.
+    """The text of a part in a prompt: a task unchanged, anything else as labelled data.
 
-    The delimiter is random per debate; where the text itself has it, it is broken up.
+    The delimiter is random per debate; a space splits it if it occurs in the text.
 
     Raises:
-        ValueError: The delimiter is too short to be one.
+        ValueError: The delimiter is too short.
     """
     if part.kind is PartKind.TASK:
         return redact(part.text)
@@ -107,32 +107,32 @@ def quote(part: Part, delimiter: str) -> str:
 
 
 def _without_claim(label: str) -> str:
-    """The label; where it says that the team wrote it, however spelled, without the word for that.
+    """The label without the word "team" if it claims that the team is the author.
 
-    What stands in the word's place is no letter: no other one can come together around it.
+    A sign that is no letter replaces the word, so that its neighbours cannot form it again.
     """
     plain = unicodedata.normalize("NFKD", label).translate(_LOOK_ALIKE)
     plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
     return _TEAM.sub("…", plain) if _CLAIM.search(plain) else label
 
 
-# The same text stands under many labels in a debate: as a position, an agent's own, a candidate.
-# Most come out as they went in, and are not kept twice: 13 MB where all have 50,000 characters.
+# A debate shows the same text under many labels: as a position, an agent's own, a candidate. The
+# result is mostly the same object; the cache takes 13 MB if all texts have 50,000 characters.
 @lru_cache(maxsize=256)
 def as_data(text: str, delimiter: str) -> str:
-    """The text as it stands between delimiters: nothing hidden, no secret, no delimiter."""
+    """The text between two delimiters: without hidden characters, secrets and delimiters."""
     return _without(delimiter, redact(clean(text)))
 
 
 def _without(delimiter: str, text: str) -> str:
-    """The text with the delimiter broken up wherever it occurs, in any case."""
-    # Signs of other scripts may count as a letter of it: those are left to the pattern.
+    """The text with each occurrence of the delimiter, in upper or lower case, split by a space."""
+    # The pattern also matches signs of other scripts that fold to an ASCII letter.
     if text.isascii() and delimiter.isascii() and delimiter.lower() not in text.lower():
         return text
     middle = len(delimiter) // 2
     broken = re.compile(
         f"({re.escape(delimiter[:middle])})({re.escape(delimiter[middle:])})", re.IGNORECASE
     )
-    while broken.search(text):  # breaking one up may leave another: "aa" in "aaa"
+    while broken.search(text):  # splitting one may leave another: "aa" in "aaa"
         text = broken.sub(r"\1 \2", text)
     return text

@@ -1,6 +1,7 @@
-"""How large a request is and what it may cost, learning from what models report; making it fit.
+"""Sizes and costs of requests, corrected by the usage that models report; fitting to a context.
 
-Parts of a prompt that does not fit a model's context are shortened by `trim_priority`, visibly.
+If a prompt does not fit a model's context, its parts are shortened by `trim_priority`, with a mark
+in the text.
 """
 
 import hashlib
@@ -31,17 +32,18 @@ from core.llm.prompt_text import pieces, prompt_text
 from core.request import ModelRequest, Part, PartKind
 from core.usage import SentPart, Usage
 
-#: A reply takes a third of a context at most.
-_REPLYS_SHARE = 3
-#: What is left of a context that turned out to be smaller, where the server does not say its size.
-_SMALLER = 0.75
-#: What is left of a part at least, in characters, as long as that fits.
-_LEAST = 200
-#: What was said earlier in the debate, the oldest first.
+#: A reply takes at most 1/3 of a context.
+_REPLY_DIVISOR = 3
+#: Factor for a context that was too small, if the server does not report its size.
+_SHRINK = 0.75
+#: Characters that are left of each part, as long as they fit.
+_MIN_PART_CHARS = 200
+#: Earlier turns of the debate; the oldest text is cut first.
 _HISTORY_LEVEL = 4
-#: One's own text, of which something stays in any case.
+#: The agent's own text, which is never cut completely.
 _OWN_LEVEL = 1
-#: Parts that say nothing of it themselves; the question, the task and one's own text stay whole.
+#: Levels of parts without a `trim_priority`. The question, the task and the agent's own text are
+#: never cut.
 _USUAL_LEVELS = {
     PartKind.SUMMARY: _HISTORY_LEVEL,
     PartKind.SOURCE: 3,
@@ -54,18 +56,18 @@ _USUAL_LEVELS = {
     PartKind.PLAYBOOK: 1,
     PartKind.TALLY: 1,
 }
-#: Parts of one level are shortened in so many steps.
+#: Number of lengths that are tried for the parts of one level.
 _STEPS = 1024
 
 
 class Measure:
-    """Sizes of requests, in tokens, and their cost, by model."""
+    """Sizes of requests in tokens, and their cost, per model."""
 
     def __init__(self, records: Sequence[Record], prices: Prices = NO_PRICES) -> None:
-        """Take settings' own records of capabilities, and prices.
+        """`records` and `prices` are those of the settings.
 
         Raises:
-            ValueError: A record has a field that does not exist or a value that does not fit.
+            ValueError: A record has an unknown field or a wrong value.
         """
         capability("", "", records)
         self._factors: dict[tuple[str, str], float] = {}
@@ -80,7 +82,7 @@ class Measure:
         return self._known[key]
 
     def learn_context(self, provider: str, model: str, tokens: int) -> None:
-        """Take the context that a provider tells of (0: of none), unless settings say another."""
+        """Store the context that a provider reports (0: none), unless the settings name one."""
         if tokens and not says_context(provider, model, self._records):
             changes = {"context_tokens": tokens}
             limits = self.capability(provider, model)
@@ -89,17 +91,17 @@ class Measure:
     def learn_too_long(
         self, provider: str, request: ModelRequest, window: int, tokens: int
     ) -> None:
-        """Learn that a prompt was too long for a model.
+        """Store a smaller context after a prompt was too long for a model.
 
-        `request` is the one before it was fitted, `window` what the model was taken to hold then,
-        `tokens` what the server says that it holds (0: it does not say).
+        `request` is the request before fitting, `window` the context assumed then, `tokens` the
+        context that the server reports (0: none).
         """
         limits = self.capability(provider, request.model)
         if limits.context_tokens < window:
-            return  # another call has learnt it already
+            return  # another call has stored it already
         if not 0 < tokens < window:
             reserve = output_reserve(limits, request.max_output_tokens, request.effort)
-            tokens = int(_SMALLER * min(self.prompt_tokens(provider, request) + reserve, window))
+            tokens = int(_SHRINK * min(self.prompt_tokens(provider, request) + reserve, window))
         self._known[provider, request.model] = limits.model_copy(update={"context_tokens": tokens})
 
     def learn(self, provider: str, request: ModelRequest, usage: Usage) -> None:
@@ -114,77 +116,77 @@ class Measure:
         return self.tokens(provider, request.model, prompt_text(request))
 
     def _factor(self, provider: str, model: str) -> float:
-        learnt = self._factors.get((provider, model))
-        return learnt or self.capability(provider, model).token_factor
+        return self._factors.get((provider, model)) or self.capability(provider, model).token_factor
 
     def worst(
-        self, provider: str, request: ModelRequest, at: datetime | None = None
+        self, provider: str, request: ModelRequest, time: datetime | None = None
     ) -> Decimal | None:
-        """The most one attempt can cost at a time (None: now); None when the price is unknown."""
+        """The highest possible cost of an attempt, at this time or now; None if unknown."""
         limits = self.capability(provider, request.model)
         if limits.local:
             return Decimal(0)
         tokens_in = self.prompt_tokens(provider, request)
         tokens_out = output_reserve(limits, request.max_output_tokens, request.effort)
-        return worst_cost(provider, request.model, (tokens_in, tokens_out), self._prices, at=at)
+        return worst_cost(provider, request.model, (tokens_in, tokens_out), self._prices, time=time)
 
-    def with_cost(self, provider: str, model: str, usage: Usage, at: datetime) -> Usage:
-        """The usage of one attempt with its cost, by the price list where no vendor names it."""
+    def with_cost(self, provider: str, model: str, usage: Usage, time: datetime) -> Usage:
+        """The usage of one attempt with its cost: the vendor's figure, or from the price list."""
         cost = Decimal(0) if self.capability(provider, model).local else usage.cost
         if cost is None:
-            cost = price(provider, model, usage, self._prices, at=at)
+            cost = price(provider, model, usage, self._prices, time=time)
         return replace(usage, cost=cost, attempts=1)
 
     def with_estimates(
         self, provider: str, request: ModelRequest, text: str, usage: Usage
     ) -> Usage:
+        """The usage; if the server reports none, with estimated tokens."""
         if usage.input_tokens or usage.output_tokens or usage.cost is not None:
             return usage
-        read = self.prompt_tokens(provider, request)
-        written = self.tokens(provider, request.model, text)
-        return replace(usage, input_tokens=read, output_tokens=written)
+        tokens_in = self.prompt_tokens(provider, request)
+        tokens_out = self.tokens(provider, request.model, text)
+        return replace(usage, input_tokens=tokens_in, output_tokens=tokens_out)
 
     def fit(self, provider: str, request: ModelRequest) -> ModelRequest:
-        """The request, parts that may be trimmed shortened where the model's context is too small.
+        """Shorten parts of the request if the model's context is too small.
 
-        Its `prompt_tokens` say how long it was found to be: a provider comes to the same result.
+        Sets `prompt_tokens`, so that the provider uses the same measured size.
 
         Raises:
-            LimitReached: It does not fit even then.
+            LimitReached: The shortest request does not fit either.
         """
         limits = self.capability(provider, request.model)
         tokens = partial(self.prompt_tokens, provider)
-        # In a small context the prompt needs its room, too.
-        room = limits.context_tokens // _REPLYS_SHARE - limits.reasoning_tokens[request.effort]
+        # Leaves room for the prompt in a small context.
+        room = limits.context_tokens // _REPLY_DIVISOR - limits.reasoning_tokens[request.effort]
         if 0 < room < request.max_output_tokens:
             request = replace(request, max_output_tokens=room)
         short = fit_request(request, limits, tokens)
         return replace(short, prompt_tokens=tokens(short))
 
-    def beginnings(self, provider: str, request: ModelRequest) -> Sequence[str]:
-        """Keys of the beginnings that the vendor will cache, shortest first.
+    def cache_prefixes(self, provider: str, request: ModelRequest) -> Sequence[str]:
+        """Keys of the prompt prefixes that the vendor will cache, the shortest first.
 
-        None if it caches none, or not by marked places.
+        Empty for models without a cache or without explicit cache breakpoints.
         """
         limits = self.capability(provider, request.model)
         if limits.cache != "explicit" or not request.cache_key:
             return ()
         cut = pieces(request)
-        last = max((at for at, piece in enumerate(cut) if piece.breakpoint), default=-1)
+        last = max((index for index, piece in enumerate(cut) if piece.breakpoint), default=-1)
         texts = [request.system, *(piece.text for piece in cut[: last + 1])]
-        # The schema is part of the beginning.
+        # The schema is part of the prefix.
         form = json.dumps(dict(request.answer.schema)) if request.answer else ""
         scope = (provider, request.model, request.effort, request.cache_key, form)
-        keys = beginning_keys("\0".join(scope), texts)
+        keys = prefix_keys("\0".join(scope), texts)
         sizes = (self.tokens(provider, request.model, text) for text in accumulate(texts))
         pairs = [*zip(keys, sizes, strict=True)][1:]
         return [key for key, size in pairs if size >= limits.cache_min_tokens]
 
 
-def beginning_keys(scope: str, texts: Sequence[str]) -> list[str]:
-    """Keys of growing beginnings: one per text, each covering all texts up to it.
+def prefix_keys(scope: str, texts: Sequence[str]) -> list[str]:
+    """Keys of growing prefixes: one per text, for all texts up to this one.
 
-    `scope` is what else must be equal for the cache to hit (model, effort, …).
+    `scope` identifies the rest that must be equal for a cache hit (model, effort and so on).
     """
     digest = hashlib.sha256(scope.encode())
     keys: list[str] = []
@@ -197,26 +199,28 @@ def beginning_keys(scope: str, texts: Sequence[str]) -> list[str]:
 def fit_request(
     request: ModelRequest, limits: Capability, tokens: Callable[[ModelRequest], int]
 ) -> ModelRequest:
-    """The request as it fits: what has the highest `trim_priority` is shortened first, and says so.
+    """Shorten the request until it fits; parts with the highest `trim_priority` come first.
 
     Raises:
-        LimitReached: It does not fit even then.
+        LimitReached: The shortest request does not fit either.
     """
     reply = output_reserve(limits, request.max_output_tokens, request.effort)
     room = limits.context_tokens - reply
 
-    def fits(tried: ModelRequest) -> bool:
-        return tokens(tried) * ESTIMATE_SLACK <= room
+    def fits(candidate: ModelRequest) -> bool:
+        return tokens(candidate) * ESTIMATE_SLACK <= room
 
-    whole = request
+    full_request = request
     levels = sorted({_level(part) for part in request.parts} - {0}, reverse=True)
-    leasts = [(level, _LEAST) for level in levels]
-    leasts += [(level, 0) for level in levels if level > _OWN_LEVEL]
-    for level, least in leasts:
+    minima = [(level, _MIN_PART_CHARS) for level in levels]
+    minima += [(level, 0) for level in levels if level > _OWN_LEVEL]
+    for level, min_chars in minima:
         if fits(request):
             return request
-        # As much of the parts of this level as fits, or the least of them.
-        shorten = partial(_shortened_request, whole, request, level=level, least=least)
+        # The longest text of this level that fits, or the shortest.
+        shorten = partial(
+            _shortened_request, full_request, request, level=level, min_chars=min_chars
+        )
         fitting = bisect_right(range(_STEPS), 0, key=lambda step: not fits(shorten(step)))
         request = shorten(max(0, fitting - 1))
     if not fits(request):
@@ -228,16 +232,20 @@ def fit_request(
     return request
 
 
-def sent_parts(whole: ModelRequest, short: ModelRequest) -> tuple[SentPart, ...]:
+def sent_parts(full_request: ModelRequest, short_request: ModelRequest) -> tuple[SentPart, ...]:
     """The sent and left-out characters of each part but the task, for the record."""
     records: list[SentPart] = []
-    for part, sent in zip(whole.parts, short.parts, strict=True):
+    for part, short_part in zip(full_request.parts, short_request.parts, strict=True):
         if part.kind is PartKind.TASK:
             continue
         sent_chars = len(part.text)
-        if sent.text != part.text:  # its beginning or its end, and a mark
-            texts = (part.text, sent.text)
-            sent_chars = max(_alike(*texts), _alike(*(text[::-1] for text in texts)))
+        if short_part.text != part.text:  # the beginning or the end of the text, and a mark
+            texts = (part.text, short_part.text)
+            backwards = [text[::-1] for text in texts]
+            sent_chars = max(
+                len(commonprefix(pair))  # noqa: RUF071 - of texts, not of paths
+                for pair in (texts, backwards)
+            )
         left_out = len(part.text) - sent_chars
         records.append(
             SentPart(label=part.label, kind=part.kind.value, chars=sent_chars, left_out=left_out)
@@ -245,36 +253,33 @@ def sent_parts(whole: ModelRequest, short: ModelRequest) -> tuple[SentPart, ...]
     return tuple(records)
 
 
-def _alike(text: str, other: str) -> int:
-    return len(commonprefix((text, other)))  # noqa: RUF071 - of texts, not of paths
-
-
 def _level(part: Part) -> int:
-    """How readily a part is shortened: as it says, or as its kind does; 0: never."""
+    """The level at which a part is shortened, the highest first; 0: never."""
     return part.trim_priority or _USUAL_LEVELS.get(part.kind, 0)
 
 
 def _shortened_request(
-    whole: ModelRequest, request: ModelRequest, steps: int, *, level: int, least: int
+    full_request: ModelRequest, request: ModelRequest, steps: int, *, level: int, min_chars: int
 ) -> ModelRequest:
-    """The request with that share of the parts of one level, at least `least` characters of each.
+    """The request with `steps / _STEPS` of the text of one level.
 
-    Of the history the oldest text is cut first, over all its parts. Of other parts the end is cut.
+    At least `min_chars` characters of each part are left. In the history the oldest text is cut
+    first, over all its parts; in other parts the end is cut.
     """
     parts, share = list[Part](), steps / _STEPS
-    spare = sum(len(part.text) for part in whole.parts if _level(part) == level)
-    to_go = round(spare * (1 - share))
-    for part, present in zip(whole.parts, request.parts, strict=True):
+    total = sum(len(part.text) for part in full_request.parts if _level(part) == level)
+    excess = round(total * (1 - share))
+    for part, current in zip(full_request.parts, request.parts, strict=True):
         if _level(part) != level:
-            parts.append(present)
+            parts.append(current)
             continue
         length = len(part.text)
         if level == _HISTORY_LEVEL:
-            count = min(to_go, length)
-            to_go -= count
+            count = min(excess, length)
+            excess -= count
             text = _without_beginning(part.text, count)
         else:
-            text = _without_end(part.text, length - max(least, int(length * share)))
+            text = _without_end(part.text, length - max(min_chars, int(length * share)))
         parts.append(replace(part, text=text) if len(text) < length else part)
     return replace(request, parts=parts)
 
@@ -284,15 +289,15 @@ def _mark(left_out: int) -> str:
 
 
 def _without_beginning(text: str, count: int) -> str:
-    """A text without its first characters, from the beginning of a word on."""
+    """Cut so many characters from the beginning, up to the end of a word, and add a mark."""
     if count <= 0:
         return text
-    rest = text[count:]
-    if rest and not text[count - 1].isspace():
-        rest = rest.partition(" ")[2]
-    rest = rest.lstrip()
-    mark = _mark(len(text) - len(rest))
-    return f"{mark}\n{rest}" if rest else mark
+    ending = text[count:]
+    if ending and not text[count - 1].isspace():
+        ending = ending.partition(" ")[2]
+    ending = ending.lstrip()
+    mark = _mark(len(text) - len(ending))
+    return f"{mark}\n{ending}" if ending else mark
 
 
 def _without_end(text: str, count: int) -> str:

@@ -290,7 +290,7 @@ def _evaluation_call(
     criteria = [{"name": name.value, "meaning": _MEANINGS[name]} for name in criteria_of(debate)]
     parts, values = (*parts_for(debate, turn), *texts), {"words": 0, "criteria": criteria}
     request = request_for(debate, turn, agent, parts=parts, values=values)
-    return request, replace(terms_for(debate, turn, agent), fallbacks=(), patient=False)
+    return request, replace(terms_for(debate, turn, agent), fallbacks=(), waits_for_models=False)
 
 
 async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | EvaluatorFailure:

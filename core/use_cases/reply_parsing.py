@@ -75,9 +75,12 @@ def parse_reply(text: str, questions: Container[int], unanswered: Sequence[int])
             (entries[-1][1] if entries else before).append(line)
     if not entries:
         return ParsedReply(rest=text, is_unclear=True)
-    texts = [(number, "\n".join(lines).strip()) for number, lines in entries]
     return ParsedReply(
-        [GivenAnswer(number, answer_in(answer)) for number, answer in texts if answer],
+        [
+            GivenAnswer(number, answer_in(answer))
+            for number, parts in entries
+            if (answer := "\n".join(parts).strip())
+        ],
         "\n".join(before).strip(),
         is_numbered=True,
     )

@@ -202,10 +202,12 @@ async def test_who_does_not_fit_is_told_so_until_others_have_settled(store: Stor
 
     async def fits(amount: Decimal) -> bool:
         attempt = Attempt()
-        async with there.hold([cap], amount, seconds=180, attempt=attempt, clock=clock) as reserved:
+        async with there.reserve(
+            [cap], amount, seconds=180, attempt=attempt, clock=clock
+        ) as reserved:
             return reserved
 
-    async with here.hold([cap], worst, seconds=180, attempt=cheap, clock=clock) as reserved:
+    async with here.reserve([cap], worst, seconds=180, attempt=cheap, clock=clock) as reserved:
         assert reserved
         assert not await fits(worst)
         cheap.usage = usage("0.10")

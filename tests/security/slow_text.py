@@ -85,7 +85,7 @@ OURS = {
     "bot.views.message.pieces_of",
     "bot.views.message.sections",
     "bot.views.message.text_form",
-    "core.llm.sizes.beginning_keys",
+    "core.llm.sizes.prefix_keys",
     "core.llm.providers.example.example_settings",
     "core.llm.known_models.is_known",
     "core.llm.known_models.nearest_model",

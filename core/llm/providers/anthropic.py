@@ -47,8 +47,7 @@ class AnthropicProvider(SDKProvider):
             base_url=self._base_url,
             max_retries=0,
             http_client=http_client(kind),
-            # It would describe each request to whoever traces this process, and tell the vendor by
-            # which trace; our own traces know the turn.
+            # Its traces would contain the requests, and the vendor would get the trace id.
             open_telemetry=False,
         )
         return client, AsyncStream[object]
@@ -58,8 +57,8 @@ class AnthropicProvider(SDKProvider):
 
 
 def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
-    """What to send: no temperature, which current models refuse."""
-    # The vendor caches the prompt up to each marked block.
+    """The body of the request; no temperature, which current models refuse."""
+    # The vendor caches the prompt up to each block with this field.
     content = blocks(pieces(request), {"cache_control": {"type": "ephemeral"}})
     params: dict[str, Any] = {
         "model": request.model,
@@ -103,12 +102,12 @@ class MessagesReading(Reading):
         return kind.startswith("content_block") or bool(self._end)
 
     def _count(self, usage: object) -> None:
-        # The newest figures are totals.
+        # Later events report totals.
         figures = cast("dict[str, object]", usage) if isinstance(usage, dict) else {}
         self._figures |= {name: value for name, value in figures.items() if value is not None}
 
     def usage(self) -> Usage:
-        figures = self._figures  # the vendor counts cached input apart
+        figures = self._figures  # does not include cached input
         cached = count(figures, "cache_read_input_tokens")
         written = count(figures, "cache_creation_input_tokens")
         return Usage(

@@ -1,4 +1,4 @@
-"""Meanings of texts as vectors, from OpenAI or any server that speaks its Embeddings API."""
+"""Embeddings of texts, from OpenAI or any server with its Embeddings API."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ from core.values import Value
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-#: Texts of one call: https://platform.openai.com/docs/api-reference/embeddings (2,048 at most).
+#: Texts per request: https://platform.openai.com/docs/api-reference/embeddings (2,048 at most).
 _AT_ONCE = 256
 
 
 class _Vector(Value):
-    #: The text's place in the request.
+    #: The index of the text in the request.
     index: int
     embedding: list[float]
 
@@ -30,17 +30,17 @@ class _Vectors(Value):
 
 class OpenAIEmbedder:
     def __init__(self, key: str, model: str, base_url: str = "", *, seconds: float = 2.0) -> None:
-        """Keep what is needed to connect; a call may take so many seconds, as a person waits."""
+        """`seconds` is the timeout of a request; it is short because a person waits."""
         self._key, self._model, self._base_url = key, model, base_url
         self._seconds = seconds
         self._sdk: AsyncOpenAI | None = None
         self._making = asyncio.Lock()
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """A vector for each text, in their order.
+        """A vector for each text, in the same order.
 
         Raises:
-            ProviderDown: There is no answer in time, or it cannot be read.
+            ProviderDown: There is no readable response in time.
         """
         async with self._making:
             sdk = self._sdk = self._sdk or await asyncio.to_thread(self._new_client)
@@ -48,16 +48,16 @@ class OpenAIEmbedder:
         try:
             for begin in range(0, len(texts), _AT_ONCE):
                 part = [text or " " for text in texts[begin : begin + _AT_ONCE]]
-                # Not with the SDK's `embeddings`, which loads all its types and so blocks the
-                # event loop for a tenth of a second.
+                # The SDK's `embeddings` would load all its types and block the event loop for
+                # 0.1 s.
                 raw = await sdk.post(
                     "/embeddings",
                     cast_to=object,
                     body={"model": self._model, "input": part, "encoding_format": "float"},
                 )
                 answer = _Vectors.model_validate(raw)
-                by_place = {vector.index: vector.embedding for vector in answer.data}
-                vectors += [by_place[at] for at in range(len(part))]
+                by_index = {vector.index: vector.embedding for vector in answer.data}
+                vectors += [by_index[index] for index in range(len(part))]
         except Exception as error:
             reason = type(first_cause(error)).__name__
             raise ProviderDown(f"The server for embeddings does not answer ({reason}).") from error

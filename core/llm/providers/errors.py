@@ -1,7 +1,7 @@
-"""Every way a vendor can fail, as the error that says what to do about it.
+"""Maps failures of vendors to provider errors that say what to do.
 
-What a server says decides, before its status: a proxy sends 400 for a refused key, Gemini 429 for a
-quota of a day. The words never hold a key or anything of the prompt.
+The text of a response has precedence over its status: a proxy sends 400 for a refused key, Gemini
+429 for a daily quota. Messages of errors contain neither a key nor text of the prompt.
 """
 
 import html
@@ -32,21 +32,21 @@ from core.redaction import clean, redact
 
 _log = structlog.get_logger(__name__)
 
-#: Longer bodies and messages of errors are not read: what is wrong stands at the beginning.
+#: Characters that are read of an error's body and message.
 _MESSAGE_CHARS = 4000
-#: Characters of a server's own reason that people are shown.
+#: Characters of a server's reason that are shown to people.
 _REASON_CHARS = 200
-#: So many words of the prompt in a row are a quotation of it.
+#: A reason with so many consecutive words of the prompt quotes it.
 _QUOTED_WORDS = 4
-#: Seconds that are worth telling people: who asks for less is simply waited for.
+#: Shortest wait, in seconds, that is shown to people.
 _LONG_WAIT = 600.0
-#: What servers and networks do not cause; the log then says where it was raised.
+#: Errors that neither servers nor networks cause; they are logged with a traceback.
 _OUR_FAULTS = (LookupError, TypeError, AttributeError, ImportError)
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{0,200})", re.IGNORECASE)
 
 
 class ReplyFailed(Exception):
-    """A server says in the middle of a reply that it failed."""
+    """A server reports a failure within a reply."""
 
     def __init__(self, body: object) -> None:
         super().__init__()
@@ -56,28 +56,28 @@ class ReplyFailed(Exception):
 @dataclass(frozen=True, kw_only=True)
 class ServerFailure:
     vendor: str
-    #: Of HTTP, or sent as a code in the middle of a reply; 0: none.
+    #: The HTTP status, or a code within a reply; 0: none.
     status: int = 0
-    #: Its short code.
+    #: The vendor's error code.
     code: str = ""
-    #: Its own words, fit for people.
+    #: The server's reason, safe to show to people.
     reason: str = ""
-    #: All it said, to be searched only.
+    #: All texts of the error; for searching only.
     text: str = ""
-    #: Seconds it asks us to wait.
+    #: Seconds that the server asks to wait.
     wait: float | None = None
 
-    def say(self, what: str, advice: str = "") -> str:
-        """A sentence about the vendor, with what it says itself."""
+    def say(self, predicate: str, advice: str = "") -> str:
+        """A sentence about the vendor, with its status, code and reason."""
         detail = ", ".join(part for part in (str(self.status or ""), self.code) if part)
         reason = f": {self.reason.rstrip('.')}" if self.reason else ""
-        text = f"{self.vendor} {what} ({detail or 'no code'}){reason}."
+        text = f"{self.vendor} {predicate} ({detail or 'no code'}){reason}."
         return f"{text} {advice}".rstrip()
 
 
 _Meaning = Callable[[ServerFailure], ProviderError]
 
-#: What says that a prompt, or what was asked for, is longer than a server takes.
+#: Texts for a prompt or a reply that is longer than the model allows.
 TOO_LONG = re.compile(
     r"context_length|context (?:length|size|window)|exceed_context|prompt is too long"
     r"|input is too long|too many (?:input )?tokens|input token count|request too large"
@@ -116,15 +116,15 @@ def _busy(failure: ServerFailure) -> ProviderError:
 
 
 def _used_up(failure: ServerFailure) -> ProviderError:
-    # Also a day's limit lets some through again after minutes, unless it is none at all.
+    # A daily quota with a wait may allow calls again after minutes, unless the quota is 0.
     if failure.wait and "limit: 0" not in failure.text:
         return _busy(failure)
-    until = "it is there again tomorrow, or when the quota is raised"
-    return KeyRefused(failure.say(f"says that the daily quota is used up; {until}"))
+    remedy = "it is there again tomorrow, or when the quota is raised"
+    return KeyRefused(failure.say(f"says that the daily quota is used up; {remedy}"))
 
 
-def _says(kind: type[ProviderError], what: str, advice: str = "") -> _Meaning:
-    return lambda failure: kind(failure.say(what, advice))
+def _says(kind: type[ProviderError], predicate: str, advice: str = "") -> _Meaning:
+    return lambda failure: kind(failure.say(predicate, advice))
 
 
 _NO_PAYMENT = _says(
@@ -138,8 +138,8 @@ _KEY_REFUSED = _says(
     "Check the key and the account, then start Moot again.",
 )
 _REJECTED = _says(RequestRejected, "rejects the request")
-#: What its words say, in this order, before the status is looked at: the words, the statuses they
-#: may come with (0: none), and what it is.
+#: Meanings of texts, checked in this order before the status: a pattern, the statuses for which it
+#: holds (0: none) and the error.
 _BY_WORDS: tuple[tuple[re.Pattern[str], Container[int], _Meaning], ...] = (
     (TOO_LONG, {*range(600)} - {401, 403, 429}, _too_long),
     (
@@ -184,7 +184,7 @@ _BY_WORDS: tuple[tuple[re.Pattern[str], Container[int], _Meaning], ...] = (
         ),
     ),
 )
-#: What a status means where nothing more is said.
+#: Meanings of statuses.
 _BY_STATUS: tuple[tuple[Container[int], _Meaning], ...] = (
     ({402}, _NO_PAYMENT),
     ({401, 403}, _KEY_REFUSED),
@@ -192,7 +192,7 @@ _BY_STATUS: tuple[tuple[Container[int], _Meaning], ...] = (
     ({408, 409, 425, *range(500, 1000)}, _says(ProviderDown, "failed")),
     (range(400, 500), _REJECTED),
 )
-#: What a short code means where there is no status.
+#: Meanings of error codes without a status.
 _BY_CODE = (
     (re.compile(r"overloaded|rate_limit|too_many|slow_down|capacity|unavailable"), _busy),
     (re.compile(r"invalid|not_found|too_large|unsupported"), _REJECTED),
@@ -216,7 +216,7 @@ def _meaning(failure: ServerFailure) -> ProviderError:
 def translate(vendor: str, error: Exception, *, key: str = "", prompt: str = "") -> ProviderError:
     """The provider error for an error of an SDK or of the network.
 
-    Its words hold neither our key nor a quotation of the prompt.
+    Its message contains neither the key nor a quotation of the prompt.
     """
     if isinstance(error, ProviderError):
         return error
@@ -224,11 +224,11 @@ def translate(vendor: str, error: Exception, *, key: str = "", prompt: str = "")
         return from_body(vendor, 0, error.body, key=key, prompt=prompt)
     answer = answer_in(error)
     if answer is not None:
-        wait, status = _wait_in(answer.headers), answer.status_code
+        wait, status = _header_wait(answer.headers), answer.status_code
         return from_body(vendor, status, answer.text, wait=wait, key=key, prompt=prompt)
     first = first_cause(error)
     kind = type(first).__name__
-    if isinstance(first, TimeoutError) or "Timeout" in kind:  # httpx2's name no TimeoutError
+    if isinstance(first, TimeoutError) or "Timeout" in kind:  # httpx2 does not use TimeoutError
         return ProviderSilent(f"{vendor} stopped answering.")
     if isinstance(error, httpx2.RequestError) or re.search(
         "Connection|Timeout", type(error).__name__
@@ -240,14 +240,14 @@ def translate(vendor: str, error: Exception, *, key: str = "", prompt: str = "")
 
 
 def first_cause(error: BaseException) -> BaseException:
-    """What an error was raised for: the SDKs call every failed connection of aiohttp a time-out."""
+    """The first cause of an error: SDKs report each failed connection of aiohttp as a timeout."""
     while not isinstance(error, TimeoutError) and (cause := error.__cause__):
         error = cause
     return error
 
 
 def answer_in(error: Exception) -> httpx2.Response | None:
-    """What a server answered, where an SDK or httpx raised an error for its status."""
+    """The response, if an SDK or httpx raised the error for its status."""
     answer = getattr(error, "response", None)
     return answer if isinstance(answer, httpx2.Response) and answer.is_error else None
 
@@ -261,25 +261,26 @@ def from_body(
     key: str = "",
     prompt: str = "",
 ) -> ProviderError:
-    """What the answer of a server that failed means; its words as in `translate`.
+    """The error for a failure response; for its message see `translate`.
 
-    The status is that of HTTP (0: it failed in the middle of a reply), the body JSON as read or
-    text, `wait` the seconds it asks us to wait.
+    `status` is the HTTP status (0: failure within a reply), `body` parsed JSON or text, `wait` the
+    seconds that the server asks to wait.
     """
     if isinstance(body, str):
         text = body[:_MESSAGE_CHARS]
         if text.lstrip()[:1] == "<":
             return _a_page(vendor, text, status)
-        body = read_body(body)  # all of it: the part of an object is no JSON
-    text = said_in(body)
-    statuses = (said for field, said in _said(body) if field == "code" and _STATUS.fullmatch(said))
-    reasons = (said for field, said in _said(body) if field in _REASONS and not said.isdigit())
+        body = read_body(body)  # a truncated object would be no JSON
+    texts = list(_error_texts(body))
+    text = error_text(body)
+    statuses = (text for field, text in texts if field == "code" and _STATUS.fullmatch(text))
+    reasons = (text for field, text in texts if field in _REASONS and not text.isdigit())
     return _meaning(
         ServerFailure(
             vendor=vendor,
             status=status or int(next(statuses, 0)),
-            code=code_of(body),
-            reason=_fit_for_people(next(filter(None, reasons), ""), key, prompt),
+            code=error_code(body),
+            reason=_public_reason(next(filter(None, reasons), ""), key, prompt),
             text=text,
             wait=_wait_in_words(text) if wait is None else wait,
         )
@@ -287,52 +288,51 @@ def from_body(
 
 
 def _a_page(vendor: str, text: str, status: int) -> ProviderError:
-    """The error for a web page in place of a reply: of a firewall, a proxy or a sign-in."""
+    """The error for a web page instead of a reply, such as that of a firewall or a sign-in."""
     title = _TITLE.search(text)
     name = " ".join(clean(html.unescape(title[1])).split()) if title else ""
-    titled = f" “{name}”" if name else ""
-    sentence = f"A web page{titled} answered in place of {vendor} ({status or 'no error'})."
+    quoted_name = f" “{name}”" if name else ""
+    sentence = f"A web page{quoted_name} answered in place of {vendor} ({status or 'no error'})."
     if httpx2.codes.is_server_error(status):
         return ProviderDown(sentence)
     hint = "a sign-in, a firewall, a proxy or another address"
     return RequestRejected(f"{sentence} It seems to be that of {hint}.")
 
 
-def _fit_for_people(reason: str, key: str, prompt: str) -> str:
-    """A server's words without secrets, on one line; none where they quote the prompt."""
+def _public_reason(reason: str, key: str, prompt: str) -> str:
+    """A server's reason on one line, without secrets; empty if it quotes the prompt."""
     reason = reason[:_MESSAGE_CHARS]
     if key:
         reason = reason.replace(key, "[redacted]")
     text = " ".join(redact(clean(reason)).split())
     if len(text) > _REASON_CHARS:
         text = f"{text[:_REASON_CHARS].rsplit(' ', 1)[0]} …"
-    spoken, sent = text.split(), " ".join(prompt.split())
-    runs = (
-        " ".join(spoken[at : at + _QUOTED_WORDS]) for at in range(len(spoken) - _QUOTED_WORDS + 1)
+    reason_words, prompt_line = text.split(), " ".join(prompt.split())
+    quotes = (
+        " ".join(reason_words[index : index + _QUOTED_WORDS])
+        for index in range(len(reason_words) - _QUOTED_WORDS + 1)
     )
-    return "" if any(run in sent for run in runs) else text
+    return "" if any(quote in prompt_line for quote in quotes) else text
 
 
 def check_key(vendor: str, key: str) -> None:
     if not key:
         raise KeyRefused(f"No API key for {vendor} is set.")
-    odd = next((sign for sign in key if not ("!" <= sign <= "~")), "")
-    if odd:
+    invalid = next((sign for sign in key if not ("!" <= sign <= "~")), "")
+    if invalid:
         raise KeyRefused(
-            f"The API key for {vendor} holds a sign that no key has (U+{ord(odd):04X}):"
+            f"The API key for {vendor} holds a sign that no key has (U+{ord(invalid):04X}):"
             " copy it once more, then start Moot again."
         )
 
 
 def refusal(vendor: str, reason: str) -> ReplyUnusable:
     return ReplyUnusable(
-        f"{vendor} refused to answer: {_fit_for_people(reason, '', '').rstrip('.')}."
+        f"{vendor} refused to answer: {_public_reason(reason, '', '').rstrip('.')}."
     )
 
 
-# What a server says is wrong, wherever its body holds that.
-
-#: Where a server says it: in the error that it passes on, else in its own fields.
+#: Fields with texts of an error: first those with the error of a server behind a gateway.
 _FIELDS = (
     *("error", "response", "cause", "metadata", "raw", "code", "type", "status"),
     *("message", "detail", "error_description", "reason", "msg", "details", "incomplete_details"),
@@ -342,11 +342,11 @@ _CODES = frozenset({"code", "type", "status"})
 _REASONS = frozenset(
     {"", "raw", "error", "message", "detail", "error_description", "reason", "msg"}
 )
-#: How deep a body is read, how many of a list, how much of a text is searched.
+#: Levels of a body that are read, entries of a list, and characters of a text.
 _DEPTH, _MOST_PARTS, _SEARCHED_CHARS = 8, 5, 300
-#: Named in front of their value, which says little alone; as numbers are.
-_NAMED = frozenset({"param", "retryDelay"})
-#: The wait that a server names in words: Groq's and OpenAI's messages, Gemini's `retryDelay`.
+#: Fields whose name is put before the value.
+_NAMED_FIELDS = frozenset({"param", "retryDelay"})
+#: A wait in the text of an error: messages of Groq and OpenAI, Gemini's `retryDelay`.
 _WAIT = re.compile(
     r"(?:try again in|retry (?:in|after)|retryDelay:) (?:(?P<h>\d{1,3})h ?)?"
     r"(?:(?P<m>\d{1,4})m(?!s) ?)?(?:(?P<s>\d{1,6}(?:\.\d{1,20})?)(?P<unit>ms|s)\b)?",
@@ -363,57 +363,57 @@ def read_body(text: str) -> object:
         return text
 
 
-def _said(body: object, field: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, str]]:
-    """Fields of a server's error and what they say, those of the innermost object first.
+def _error_texts(body: object, field: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, str]]:
+    """Fields of an error and their texts, those of the innermost object first.
 
     Gateways send the error of the server behind them as JSON in a text (`cause`, `raw`).
     """
     if isinstance(body, str) and body.lstrip()[:1] == "{" and len(body) <= _MESSAGE_CHARS:
         body = read_body(body)
     if isinstance(body, bool):
-        return  # `"error": true` says that it failed, as the status does
+        return  # `"error": true` repeats the status
     if isinstance(body, str | int):
         yield field, str(body)
     elif isinstance(body, list) and depth:
         for part in cast("list[object]", body)[:_MOST_PARTS]:
-            yield from _said(part, field, depth - 1)
+            yield from _error_texts(part, field, depth - 1)
     elif isinstance(body, dict) and depth:
         fields = cast("dict[str, object]", body)
-        if place := items(fields, "loc"):
-            fields = fields | {"msg": f"{words(fields, 'msg')}: {'.'.join(map(str, place))}"}
+        if location := items(fields, "loc"):
+            fields = fields | {"msg": f"{words(fields, 'msg')}: {'.'.join(map(str, location))}"}
         for name in _FIELDS:
             if name in fields:
-                yield from _said(fields[name], name, depth - 1)
+                yield from _error_texts(fields[name], name, depth - 1)
 
 
-def code_of(body: object) -> str:
-    """The server's short code for what is wrong; empty when it has none that looks like one."""
-    codes = (text for field, text in _said(body) if field in _CODES and text != "error")
+def error_code(body: object) -> str:
+    """The server's error code; empty if there is none."""
+    codes = (text for field, text in _error_texts(body) if field in _CODES and text != "error")
     return next(filter(_CODE.fullmatch, codes), "")
 
 
-def said_in(body: object) -> str:
-    """All that a server says of what is wrong, to be searched only.
+def error_text(body: object) -> str:
+    """All texts of an error, for searching only.
 
-    Some servers quote the prompt after the fault: each text is cut to `_SEARCHED_CHARS` characters.
+    Some servers quote the prompt after the reason, so each text is cut to `_SEARCHED_CHARS`.
     """
     return "\n".join(
-        (f"{field}: {text}" if field in _NAMED or text.isdigit() else text)[:_SEARCHED_CHARS]
-        for field, text in _said(body)
+        (f"{field}: {text}" if field in _NAMED_FIELDS or text.isdigit() else text)[:_SEARCHED_CHARS]
+        for field, text in _error_texts(body)
     )
 
 
 def _wait_in_words(text: str) -> float | None:
-    """Seconds that a server asks in words to wait."""
-    named = _WAIT.search(text)
-    if named is None or not any(named.group("h", "m", "s")):
+    """The wait in an error's text, in seconds."""
+    match = _WAIT.search(text)
+    if match is None or not any(match.group("h", "m", "s")):
         return None
-    seconds = float(named["s"] or 0) / (1000 if named["unit"] == "ms" else 1)
-    return int(named["h"] or 0) * 3600 + int(named["m"] or 0) * 60 + seconds
+    seconds = float(match["s"] or 0) / (1000 if match["unit"] == "ms" else 1)
+    return int(match["h"] or 0) * 3600 + int(match["m"] or 0) * 60 + seconds
 
 
-def _wait_in(headers: Mapping[str, str]) -> float | None:
-    """Seconds in `retry-after-ms` or `retry-after` (a number, or a date as RFC 9110 has it)."""
+def _header_wait(headers: Mapping[str, str]) -> float | None:
+    """The wait in `retry-after-ms` or `retry-after` (seconds or a date, RFC 9110), in seconds."""
     millis, value = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
     try:
         return max(0.0, float(millis) / 1000 if millis else float(value))

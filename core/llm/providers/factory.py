@@ -1,4 +1,4 @@
-"""All providers by name, how each is built, and which one is the default."""
+"""Builds providers by name, and chooses the default one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, Dialect, Ope
 from core.ports import ModelProvider
 from core.settings import USUAL_STALL_LIMITS, ModelServer, StallLimits
 
-#: Seconds to the first token of a model of Ollama, at least: it may have to be loaded.
+#: Least timeout, in seconds, for the first token of Ollama, which may have to load the model.
 _LOADING_SECONDS = 300.0
 _DIALECTS = {dialect.name: dialect for dialect in (OPENAI, OPENROUTER, MOONSHOT)}
-#: The models of each provider; Ollama has what was pulled.
+#: The default models of each provider; those of Ollama are the pulled ones.
 DEFAULT_MODELS: Mapping[str, UsualModels] = usual_models()
-#: Providers that need a key, in the order they are chosen.
+#: Providers that need a key, in order of preference.
 KEYED = ("anthropic", *_DIALECTS)
-#: Any address that speaks like OpenAI; it needs an address and perhaps a key.
+#: Any server with OpenAI's API; it needs an address and perhaps a key.
 COMPATIBLE = "compatible"
 #: Names that settings may use.
 PROVIDER_NAMES = (*KEYED, COMPATIBLE, "ollama", "offline")
@@ -39,10 +39,10 @@ def build(
     *,
     stall: StallLimits = USUAL_STALL_LIMITS,
 ) -> ModelProvider:
-    """The provider of this name, at the vendor's own address or at `base_url`; loads no SDK.
+    """The provider of this name, at the vendor's address or at `base_url`; loads no SDK.
 
     Raises:
-        ConfigurationBroken: There is no such provider, or its address is missing.
+        ConfigurationBroken: The provider is unknown, or its address is missing.
     """
     key = key.strip()
     match name:
@@ -74,9 +74,9 @@ def build_server(
     words: str = "",
     stall: StallLimits = USUAL_STALL_LIMITS,
 ) -> ModelProvider:
-    """The provider for a server that the settings name; nothing of OpenAI's own is sent to it.
+    """The provider for a server in the settings; it gets no fields of OpenAI alone.
 
-    People call it by `words`, or by its name where there are none.
+    `words` is its name for people; empty: its name in the settings.
     """
     dialect = Dialect(
         name=server.name,
@@ -88,9 +88,9 @@ def build_server(
 
 
 async def choose(keys: Mapping[str, str], ollama_url: str | None = None) -> Choice:
-    """The provider to use when settings name none.
+    """The provider to use if the settings name none.
 
-    The first one whose key is set; else Ollama, if it answers and has a model; else `offline`.
+    The first one with a key; else Ollama, if it answers and has a model; else `offline`.
     """
     keyed = next((name for name in KEYED if keys.get(name)), None)
     if keyed:
@@ -102,7 +102,7 @@ async def choose(keys: Mapping[str, str], ollama_url: str | None = None) -> Choi
         names = ()
     finally:
         await ollama.close()
-    # The newest model that can write.
+    # The newest model that generates text.
     model = next((name for name in names if "embed" not in name.lower()), None)
     if model:
         return Choice(

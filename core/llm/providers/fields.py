@@ -5,7 +5,7 @@ from typing import Any, cast
 
 
 def dig(source: Any, *path: str | int) -> Any:
-    """What lies at the end of the path, through keys and places in lists, or None."""
+    """The value at a path of keys and list indexes, or None."""
     for step in path:
         if isinstance(source, dict):
             source = cast("dict[str | int, Any]", source).get(step)

@@ -1,8 +1,8 @@
 """The `offline` provider: answers from checklists, without a model, a key or a network.
 
-Where the checklists do not know the options of a question, nobody takes a side. Texts of others are
-read for two things only: the option a position of this engine stands for (its first line), and the
-questions it asks. So an order to the reader has nothing to work on.
+If the checklists do not know the options of a question, no role takes a side. Of other agents'
+texts only the option in the first line and the questions are read, so that instructions in them
+have no effect.
 """
 
 import asyncio
@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
-from itertools import accumulate, dropwhile
+from itertools import dropwhile
 from pathlib import Path
 
 import yaml
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from core.debate.turn import Act
 from core.debate.verdict import NOT_DECIDED
@@ -25,52 +25,46 @@ from core.request import ModelReply, ModelRequest, PartKind
 from core.rules.options import NONE_OF_THESE
 from core.usage import Usage
 
-#: The only model it serves.
+#: The only model of this provider.
 MODEL = "offline-checklists"
-#: Stands once in every post, so that nobody takes it for a model's answer.
+#: Part of each post, so that nobody mistakes it for the answer of a model.
 FOOTER = "_Offline engine: from checklists. No model was asked._"
 UNDECIDED = f"{NOT_DECIDED}."
-#: Where models wrote positions and only their judge is this engine.
+#: The decision if models wrote the positions and only the judge is this engine.
 NOT_JUDGED = f"{NOT_DECIDED} for the verdict."
 _CANNOT = "No model was asked, and a checklist cannot do this."
-_JUDGES_NOTHING = "The judge was the offline engine, which judges nothing."
 _NO_WINNER = "No option of the checklists won a vote."
 _NO_JUDGEMENT = (
     "**This is the result of checklists, and no judgement.** They know nothing of your case."
 )
 _NO_REVIEW = "No model was asked: a checklist finds nothing in a text."
-#: Percent that a role gives the option its checklist weighs highest.
+#: Percent for the option with the highest weight.
 _FOR_ITS_CHOICE = 70
 _MOST_POINTS = 3
-#: Questions of all roles in a verdict.
-_MOST_OPEN = 9
-#: Characters of a summary, where the request allows more.
-_SUMMARY, _CHARACTERS_PER_TOKEN = 2400, 3.5
-#: Key under which a role keeps the points that fit every question about software.
+#: Key of the checks that fit every question about software.
 ANY = "any"
-#: Answers for roles without a checklist of their own.
+#: Used for roles without a checklist.
 GENERALIST = "generalist"
 _DATA = Path(__file__).parent / "checklists"
 _WORD = re.compile(r"[a-z0-9+#]+")
-#: Words up to this length are not taken for the beginning of longer ones.
 _SHORT = 3
-#: Characters of one text that are read, and of a sentence that is searched for options.
+#: Characters that are read of a text, and of a sentence that names options.
 _READ_AT_MOST, _LONGEST_CHOICE = 12_000, 400
 _MOST_TOPICS = 2
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n")
 _CHOOSES = re.compile(r" or | vs|\?$")
 _BETWEEN_OPTIONS = re.compile(r",? (?:or|vs|versus) (?:else )?|, ")
-#: From the first of the words: where nothing follows it, nothing follows a later one.
+#: From the first of these words only, so that matching takes linear time.
 _MOVES = re.compile(
     r"\A(?:(?!\b(?:from|move|migrate) ).)*\b(?:from|move|migrate) (.*) to (.*)", re.IGNORECASE
 )
-#: Words that may lead to an option and change nothing about it.
+#: Words before an option that are not part of it.
 _LEADING = (
     "should shall could can would will does do did we i you they one it is are was better best to "
     "either whether use using choose choosing pick take adopt try prefer run between which what "
     "our the a an two move migrate switch from"
 )
-#: What begins the words that say what an option is for.
+#: Words that introduce the purpose of an option.
 _PURPOSE = re.compile(r" (?:for|as|in|on|to|when|with|if) ")
 
 
@@ -78,7 +72,7 @@ class OfflineProvider:
     name = "offline"
 
     async def load(self) -> None:
-        """Read what it knows now, without blocking the event loop."""
+        """Read the checklists in a thread, so that the event loop is not blocked."""
         await asyncio.to_thread(checklists)
 
     async def complete(
@@ -90,11 +84,11 @@ class OfflineProvider:
         return ModelReply(text=text, usage=usage, model=MODEL)
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: there is no connection."""
 
 
 def answer(request: ModelRequest) -> str:
-    """The reply to a request: the same one for the same request. Structured acts get JSON."""
+    """The reply to a request, always the same; JSON for acts with a structured answer."""
     reply_to = _REPLIES.get(request.act)
     if reply_to is None:
         raise RequestRejected("No model was asked: the offline engine has only checklists.")
@@ -102,51 +96,45 @@ def answer(request: ModelRequest) -> str:
     return reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Technology(_Entry):
+class Technology(BaseModel):
     title: str
-    #: All the ways an option may be written, in lower case and in the singular.
+    #: Spellings in lower case and in the singular.
     names: tuple[str, ...]
-    #: By criterion: -2 (clearly bad) to 2 (clearly good), and a predicate that follows the title.
+    #: By criterion: from -2 (bad) to 2 (good), and a predicate whose subject is the title.
     notes: Mapping[str, tuple[int, str]]
 
 
-class Topic(_Entry):
+class Topic(BaseModel):
     words: tuple[str, ...]
-    #: Keys of the things that compete here. Only things of one topic can be compared.
+    #: Keys of the technologies to compare; empty: none.
     things: tuple[str, ...] = ()
-    #: False: it is about people, money or words.
+    #: False for people, money and texts.
     software: bool = True
 
 
-class OpenPoint(_Entry):
+class OpenPoint(BaseModel):
     question: str
     assumption: str
-    #: Words in a text that settle it.
+    #: A text with one of these words answers the question.
     words: tuple[str, ...] = ()
-    #: Topics it matters for; empty: every question.
+    #: Topics to ask it about; empty: all.
     topics: tuple[str, ...] = ()
 
 
-class RoleChecklist(_Entry):
-    """A point of view: what it values and what it asks."""
-
+class RoleChecklist(BaseModel):
     #: Completes "the checklist of …".
     title: str
     #: Weight of each criterion.
     values: Mapping[str, int]
-    #: Keys of open points, most important first.
+    #: Keys of open points, the most important first.
     asks: tuple[str, ...]
-    #: What it asks about a matter that is not about software.
+    #: Questions about anything but software.
     anything: tuple[str, ...]
-    #: What it asks about software, by topic.
+    #: Questions about software, by topic.
     checks: Mapping[str, tuple[str, ...]]
 
 
-class Checklists(_Entry):
+class Checklists(BaseModel):
     things: Mapping[str, Technology]
     topics: Mapping[str, Topic]
     open_points: Mapping[str, OpenPoint]
@@ -155,20 +143,14 @@ class Checklists(_Entry):
 
 @cache
 def checklists() -> Checklists:
-    # By libyaml where it is there, ten times as fast.
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-    def read(file: Path) -> object:
-        return yaml.load(file.read_text("utf-8"), Loader=loader)  # noqa: S506 - a safe loader
-
-    parts = {name: read(_DATA / f"{name}.yaml") for name in ("things", "topics", "open_points")}
-    roles = {file.stem: read(file) for file in sorted((_DATA / "roles").glob("*.yaml"))}
-    return Checklists.model_validate({**parts, "roles": roles})
+    files = [*_DATA.glob("*.yaml"), *sorted((_DATA / "roles").glob("*.yaml"))]
+    parts = {file.stem: yaml.safe_load(file.read_text("utf-8")) for file in files}
+    return Checklists.model_validate({**parts, "roles": parts})
 
 
 @cache
 def things_by_name() -> Mapping[str, str]:
-    """Every name of every thing, as `singular` writes it, with the thing's key."""
+    """The keys of the things by each of their names in the form of `singular`."""
     things = checklists().things.items()
     return {singular(name): key for key, thing in things for name in thing.names}
 
@@ -184,9 +166,9 @@ def singular(phrase: str) -> str:
 
 
 def mentions(normalised: str, word: str) -> bool:
-    """Whether a text from `normal` has this word or, from four letters on, one beginning with it.
+    """Whether a text from `normal` has a word with this beginning.
 
-    A plural s is allowed to shorter ones.
+    Words of up to three letters must match as a whole, or with a plural s.
     """
     if len(word) > _SHORT:
         return f" {word}" in normalised
@@ -194,9 +176,9 @@ def mentions(normalised: str, word: str) -> bool:
 
 
 def read_question(question: str, context: str = "") -> tuple[Sequence[str], Sequence[str]]:
-    """Keys of the things a question chooses between, none unless all are known; of its topics.
+    """Keys of the options of a question, empty if one is unknown, and keys of its topics.
 
-    Plain English only: "A or B", "A vs B", "from X to Y", "should we X"; in linear time.
+    Reads plain English only ("A or B", "A vs B", "from X to Y", "should we X"), in linear time.
     """
     question, context = question[:_READ_AT_MOST].replace(" vs. ", " vs "), context[:_READ_AT_MOST]
     sentences = [s.strip() for s in _SENTENCE_END.split(question) if s.strip()]
@@ -212,28 +194,27 @@ def read_question(question: str, context: str = "") -> tuple[Sequence[str], Sequ
     ]
     if len({*things}) == len(things) > 1 and shared:
         return things, shared
-    named = sorted(filter(counts.get, counts), key=lambda key: -counts[key])
-    return (), named[:_MOST_TOPICS]
+    matches = sorted(filter(counts.get, counts), key=lambda key: -counts[key])
+    return (), matches[:_MOST_TOPICS]
 
 
 def _options_in(choice: str) -> tuple[Sequence[str], bool]:
-    """What a sentence chooses between; whether it says what for."""
+    """The options in a sentence, and whether it names a purpose of one."""
     parts = choice.rstrip("?!. ").split(": ")
     text = next((part for part in parts if " or " in part or " vs" in part), parts[-1])
     pieces = [piece for piece in _BETWEEN_OPTIONS.split(f" {text} ") if piece.strip()]
     if len(pieces) == 1 and (move := _MOVES.search(text)):
         pieces = [*move.groups()]
     options = [_PURPOSE.split(f" {piece.strip()} ", maxsplit=1) for piece in pieces]
-    bare = [dropwhile(_leads, option.split()) for option, *_ in options]
+    bare = [
+        dropwhile(lambda word: word.lower().strip(",") in _LEADING.split(), option.split())
+        for option, *_ in options
+    ]
     return [" ".join(words) for words in bare], any(purpose for _, *purpose in options)
 
 
-def _leads(word: str) -> bool:
-    return word.lower().strip(",") in _LEADING.split()
-
-
 class _Reader:
-    """A request as the checklist of its role reads it."""
+    """A request with the checklist of its role."""
 
     def __init__(self, request: ModelRequest) -> None:
         self.request = request
@@ -242,20 +223,20 @@ class _Reader:
         self.checklist = f"the checklist of {self.role.title}"
         things, topics = read_question(*map(self.joined, (PartKind.QUESTION, PartKind.CONTEXT)))
         self.topics = {key: checklists().topics[key] for key in topics}
-        #: What the question chooses between, best first for this role; empty where unknown.
+        #: The options of the question, the best for this role first; empty if unknown.
         self.things = sorted(
             map(checklists().things.__getitem__, things), key=self.weight, reverse=True
         )
 
     @property
     def choice(self) -> Technology | None:
-        """The thing this role's checklist weighs highest; None where two weigh the same."""
-        clear = len(self.things) > 1 and self.weight(self.things[0]) > self.weight(self.things[1])
-        return self.things[0] if clear else None
+        """The thing with the highest weight for this role; None for a tie."""
+        weights = [self.weight(thing) for thing in self.things[:2]]
+        return self.things[0] if len({*weights}) > 1 else None
 
     @property
     def questions(self) -> Sequence[str]:
-        """What this role would ask: of the question's topics, then of any such question."""
+        """The questions of this role: on the topics of the question, then general ones."""
         is_software = any(topic.things for topic in self.topics.values())
         checks = [
             check
@@ -271,18 +252,18 @@ class _Reader:
         return sum(values.get(key, 0) * amount for key, (amount, _) in thing.notes.items())
 
     def notes(self, thing: Technology, sign: int) -> Sequence[str]:
-        """What speaks for a thing (sign 1) or against it (-1), the weightiest first."""
+        """The reasons for a thing (sign 1) or against it (-1), the strongest first."""
         values, notes = self.role.values, thing.notes.items()
-        worth = {says: sign * values.get(key, 0) * amount for key, (amount, says) in notes}
-        return sorted((says for says in worth if worth[says] > 0), key=lambda says: -worth[says])
+        weights = {text: sign * values.get(key, 0) * amount for key, (amount, text) in notes}
+        return sorted((text for text in weights if weights[text] > 0), key=lambda t: -weights[t])
 
     def points(self, thing: Technology, sign: int) -> Sequence[str]:
         """The notes on a thing as points: "For Kafka: it keeps every event"."""
         word = "For" if sign > 0 else "Against"
-        return [f"{word} {thing.title}: {says}" for says in self.notes(thing, sign)]
+        return [f"{word} {thing.title}: {note}" for note in self.notes(thing, sign)]
 
     def stands_for(self, kind: PartKind) -> Mapping[str, Technology | None]:
-        """The thing each position of this engine stands for, by label; None for any other text."""
+        """The thing in the first line of each position, by label; None for other texts."""
         return {
             label: next((t for t in self.things if text.startswith(f"**{t.title}: ")), None)
             for label, text in self.texts(kind).items()
@@ -296,15 +277,15 @@ class _Reader:
         return "\n".join(self.texts(kind).values())
 
     def post(self, sentence: str, points: Sequence[str] = ()) -> str:
-        """A sentence with its points, the line that says what wrote it, the short form."""
-        listed = "\n".join(f"- {point}" for point in points[:_MOST_POINTS])
-        text = f"**{sentence}**\n\n{listed}".rstrip()
-        return f"{text}\n\n{FOOTER}\n\nIn short: {sentence}\n{listed}".rstrip()
+        """A post: a sentence, its points, the footer and the short form."""
+        items = "\n".join(f"- {point}" for point in points[:_MOST_POINTS])
+        text = f"**{sentence}**\n\n{items}".rstrip()
+        return f"{text}\n\n{FOOTER}\n\nIn short: {sentence}\n{items}".rstrip()
 
 
 def _position(reader: _Reader) -> str:
     if choice := reader.choice:
-        # One place is left for a question.
+        # Leaves room for a question.
         reasons = reader.points(choice, 1)[: _MOST_POINTS - 1]
         sentence = f"{choice.title}: it weighs more on {reader.checklist}."
         return reader.post(sentence, [*reasons, *reader.questions])
@@ -312,49 +293,40 @@ def _position(reader: _Reader) -> str:
 
 
 def _critique(reader: _Reader) -> str:
-    positions = reader.stands_for(PartKind.POSITION).values()
-    things = {thing.title: thing for thing in positions if thing}
-    against = [point for thing in things.values() for point in reader.points(thing, -1)]
+    things = filter(None, reader.stands_for(PartKind.POSITION).values())
+    against = dict.fromkeys(point for thing in things for point in reader.points(thing, -1))
     sentence, *points = against or ["No critique: no model was asked."]
     return reader.post(sentence, [*points, *reader.questions])
 
 
 def _summary(reader: _Reader) -> str:
-    """Who stands for what, as far as there is room."""
-    tokens, most_chars = reader.request.max_output_tokens, reader.request.most_chars or _SUMMARY
-    room = min(_SUMMARY, int(tokens * _CHARACTERS_PER_TOKEN), most_chars) - len(FOOTER)
+    """The headings and first sentences of the texts; the caller cuts what is too long."""
     lines = map(str.strip, reader.joined(PartKind.OTHER).splitlines())
-    heads = [line for line in lines if line.startswith(("[", "**"))]
-    lengths = accumulate(len(line) + 1 for line in heads)
-    fitting = [line for line, length in zip(heads, lengths, strict=True) if length < room]
-    return "\n".join([*fitting, "", FOOTER])
+    return "\n".join([FOOTER, "", *(line for line in lines if line.startswith(("[", "**")))])
 
 
 def _options(reader: _Reader) -> Mapping[str, object]:
-    """The things that positions stand for; none where a position stands for nothing known."""
-    titles = [
-        thing.title if thing else "" for thing in reader.stands_for(PartKind.CANDIDATE).values()
-    ]
+    """The options of the positions; none if one position has no known option."""
+    titles = [thing and thing.title for thing in reader.stands_for(PartKind.CANDIDATE).values()]
     options = list(dict.fromkeys(titles)) if all(titles) else []
     numbers = [options.index(title) + 1 if options else 0 for title in titles]
     return {"options": options, "stands_for": numbers, "kind": QuestionKind.CHOICE}
 
 
 def _ballot(reader: _Reader) -> Mapping[str, object]:
-    """Positions by what their option weighs for this role; no ballot where nothing is weighed."""
+    """Ranks positions by the weight of their option for this role; abstains on a tie."""
     candidates, things = reader.texts(PartKind.CANDIDATE), reader.stands_for(PartKind.CANDIDATE)
     choice = reader.choice
     if choice is None or not any(things.values()):
-        why = f"No model was asked, and {reader.checklist} puts nothing first."
-        return {"ranking": [], "reasons": [why], "probabilities": [], "moved_by": "none"}
+        reason = f"No model was asked, and {reader.checklist} puts nothing first."
+        return {"ranking": [], "reasons": [reason], "probabilities": [], "moved_by": "none"}
     worst = min(map(reader.weight, reader.things)) - 1
     weights = {label: reader.weight(thing) if thing else worst for label, thing in things.items()}
-    # Percent for each option of the ballot, in its order: most for the checklist's choice. A
-    # checklist weighs what the question names: of "none of these" it says nothing.
+    # In the order of the options on the ballot. A checklist has no weight for "none of these".
     names = [line.partition(": ")[2] for line in reader.joined(PartKind.OPTIONS).splitlines()]
     shares = {choice.title: _FOR_ITS_CHOICE, NONE_OF_THESE: 0}
-    others = max(1, sum(name not in shares for name in names))
-    rest = (100 - (_FOR_ITS_CHOICE if choice.title in names else 0)) // others
+    count = max(1, sum(name not in shares for name in names))
+    other_share = (100 - (_FOR_ITS_CHOICE if choice.title in names else 0)) // count
     return {
         "reasons": [
             f"{thing.title}: {weights[label]:+d} on {reader.checklist}."
@@ -362,16 +334,15 @@ def _ballot(reader: _Reader) -> Mapping[str, object]:
             else "A checklist cannot read this position."
             for label, thing in things.items()
         ],
-        # Positions for the same option stand in the same order in every round, on every ballot:
-        # any other order would pass for a change of mind.
+        # Equal weights are ordered by text, so that no ballot seems to be a change of mind.
         "ranking": sorted(candidates, key=lambda label: (-weights[label], candidates[label])),
-        "probabilities": [shares.get(name, rest) for name in names],
+        "probabilities": [shares.get(name, other_share) for name in names],
         "moved_by": "none",
     }
 
 
 def _questions(reader: _Reader) -> Mapping[str, object]:
-    """What the question leaves open and this role wants to know first."""
+    """The first open points of this role that the question does not settle."""
     text = normal("\n".join(map(reader.joined, (PartKind.QUESTION, PartKind.CONTEXT))))
     before = reader.joined(PartKind.CLARIFICATIONS)
     points = [checklists().open_points[key] for key in reader.role.asks]
@@ -386,27 +357,23 @@ def _questions(reader: _Reader) -> Mapping[str, object]:
     }
 
 
-def _next_step(reader: _Reader) -> Mapping[str, object]:
-    """Another round only where positions differ: checklists do not change their minds."""
-    things = reader.stands_for(PartKind.POSITION).values()
-    differ = len({thing.title for thing in things if thing}) > 1
-    decision = NextStep.GO_ON if differ else NextStep.VOTE
-    focus = reader.questions[0] if differ else ""
-    return {"decision": decision, "focus": focus, "question": "", "assumption": ""}
+def _next_step(_reader: _Reader) -> Mapping[str, object]:
+    """Always the vote: a checklist does not change its mind in another round."""
+    return {"decision": NextStep.VOTE, "focus": "", "question": "", "assumption": ""}
 
 
 def _review(reader: _Reader) -> Mapping[str, object]:
-    """No finding and no verdict, only what the role would ask of any such text."""
+    """No finding and no verdict, only the general questions of the role."""
     summary = f"{_NO_REVIEW} It would ask: {' '.join(reader.questions)}"
     return {"looks": [], "findings": [], "new": [], "summary": summary, "verdict": "none"}
 
 
 def _verdict(reader: _Reader) -> Mapping[str, object]:
-    """The option that won the vote, called a checklist's; else "Not decided" and what is asked."""
+    """The option that won the vote, else "Not decided"; both with the roles' questions."""
     texts = reader.texts(PartKind.POSITION)
     names = {label: label.removeprefix("Position of ") for label in texts}
     things = {names[label]: thing for label, thing in reader.stands_for(PartKind.POSITION).items()}
-    # This engine marks its own texts; it does not judge texts of models.
+    # This engine judges no texts of models. Its own texts have a mark.
     is_own = texts and all(FOOTER in text or _NO_REVIEW in text for text in texts.values())
     questions = dict.fromkeys(
         f"{names[label]} asks: {question}"
@@ -417,13 +384,13 @@ def _verdict(reader: _Reader) -> Mapping[str, object]:
     sections = reader.request.answer.labels("parts", "part") if reader.request.answer else ()
     reply: dict[str, object] = {
         "decision": UNDECIDED if is_own else NOT_JUDGED,
-        "solution": _NO_WINNER if is_own else _JUDGES_NOTHING,
+        "solution": _NO_WINNER,
         "implementation": "",
         "tradeoffs": [],
         "recommendations": [
             "Set up a model, or ask people who know the case, before you act on it."
         ],
-        "open_questions": list(questions)[:_MOST_OPEN],
+        "open_questions": list(questions)[: 3 * _MOST_POINTS],
         "dissent": "",
         "overturned_by": [],
         "notes": [{"note": note, "used": False, "explanation": _CANNOT} for note in notes],
@@ -446,17 +413,17 @@ def _decision(
         "option": ids.get(winner.title, "none"),
         "decision": f"By checklists alone, {winner.title}: no model was asked.",
         "solution": f"{_NO_JUDGEMENT}\n\n{points}".rstrip(),
-        "tradeoffs": [f"{winner.title}: {says}" for says in against],
+        "tradeoffs": [f"{winner.title}: {note}" for note in against],
         "overturned_by": [
-            f"It counts more in your case than on a checklist that {winner.title} {says}"
-            for says in against
+            f"It counts more in your case than on a checklist that {winner.title} {note}"
+            for note in against
         ],
         "dissent": "\n".join(others),
     }
 
 
 def _winner(reader: _Reader, things: Mapping[str, Technology | None]) -> Technology | None:
-    """What the text with most points ("The text of Ann: 4 points, …") stands for; None: a tie."""
+    """The option of the text with most points ("The text of Ann: 4 points, …"); None: a tie."""
     lines = re.findall(
         r"^(?:The text of )?([^\n]*?): (\d+(?:\.\d+)?) points, ",
         reader.joined(PartKind.TALLY),
@@ -467,7 +434,7 @@ def _winner(reader: _Reader, things: Mapping[str, Technology | None]) -> Technol
     return firsts[0] if firsts and all(thing is firsts[0] for thing in firsts) else None
 
 
-#: What is answered, by act; anything else takes a model.
+#: By act; other acts need a model.
 _REPLIES: Mapping[Act, Callable[[_Reader], str | Mapping[str, object]]] = {
     **dict.fromkeys((Act.PROPOSAL, Act.GATHER, Act.FORMULATE, Act.REFINEMENT), _position),
     **dict.fromkeys((Act.ADJUST, Act.STATEMENT), _position),

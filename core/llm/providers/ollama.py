@@ -1,7 +1,7 @@
-"""Ollama's native API: its OpenAI-like one cannot set the context window.
+"""Ollama's native API, because its OpenAI-compatible one cannot set the context window.
 
-Left alone, Ollama drops the oldest text silently. Here the window is made as large as needed, and
-only grows within a debate: Ollama loads the model anew whenever it changes.
+By default Ollama drops the oldest text silently. So each request sets a window that is large
+enough. The window only grows within a debate, because Ollama reloads the model at each change.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from core.values import Recent
 DEFAULT_URL = "http://127.0.0.1:11434"
 _VENDOR = "Ollama"
 _SMALLEST_WINDOW = 4096
-#: Debates whose windows are remembered.
+#: Debates whose windows are kept.
 _REMEMBERED = 256
 _NOT_FOUND = 404
 
@@ -42,11 +42,11 @@ class OllamaProvider:
         records: tuple[Record, ...] = (),
         stall: StallLimits = USUAL_STALL_LIMITS,
     ) -> None:
-        # People also write `host:port`, or the path of its OpenAI-like API.
+        # People also write `host:port`, or the path of its OpenAI-compatible API.
         url = base_url or DEFAULT_URL
         self._base_url = (url if "://" in url else f"http://{url}").rstrip("/").removesuffix("/v1")
         self._records = records
-        #: Tokens that models hold, as Ollama says.
+        #: Context sizes of models, in tokens, as Ollama reports them.
         self._contexts: dict[str, int] = {}
         #: The largest window so far, by model and debate.
         self._windows: Recent[tuple[str, str], int] = Recent(_REMEMBERED)
@@ -80,7 +80,7 @@ class OllamaProvider:
         return tuple(name for model in items(answer, "models") if (name := words(model, "name")))
 
     async def context(self, model: str) -> int:
-        """Tokens the model's own context holds; 0 when Ollama does not say."""
+        """The model's context size in tokens; 0 if Ollama does not report it."""
         answer = await self._json("POST", "/api/show", json={"model": model})
         facts = dig(answer, "model_info")
         fields = cast("dict[str, Any]", facts) if isinstance(facts, dict) else {}
@@ -104,7 +104,7 @@ class OllamaProvider:
             self._http = None
 
     def _parameters(self, request: ModelRequest) -> dict[str, Any]:
-        """What to send, with a window no smaller than this debate had before."""
+        """The body of the request, with a window at least as large as before in this debate."""
         limits = capability(self.name, request.model, overrides=self._records)
         context = self._contexts.get(request.model, limits.context_tokens)
         reply = output_reserve(limits, request.max_output_tokens, request.effort)
@@ -139,12 +139,12 @@ def _check_model(response: httpx2.Response) -> None:
 
 
 def _window(request: ModelRequest, limits: Capability, context: int, reply: int) -> int:
-    """The context window this request needs, in tokens: a power of two, so that it seldom grows.
+    """The context window for a request, in tokens: a power of two, so that it seldom grows.
 
     Raises:
         RequestRejected: The model's context is smaller.
     """
-    prompt = request.prompt_tokens  # measured when the prompt was made to fit, if it was
+    prompt = request.prompt_tokens  # measured by `Measure.fit` in a debate
     if prompt is None:
         prompt = estimate_tokens(prompt_text(request), limits.token_factor)
     needed = int(prompt * ESTIMATE_SLACK) + reply
@@ -163,7 +163,7 @@ class _OllamaReading(Reading):
         self._add(words(event, "message", "content"))
         if dig(event, "done") is True:
             self._report, end = event, words(event, "done_reason") or "stop"
-            self._end = "" if end == "unload" else end  # it was unloaded amid its reply
+            self._end = "" if end == "unload" else end  # the model was unloaded during its reply
         return True
 
     def usage(self) -> Usage:

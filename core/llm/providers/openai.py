@@ -1,7 +1,7 @@
-"""OpenAI and every vendor that speaks like it, through OpenAI's SDK.
+"""OpenAI and compatible vendors, through OpenAI's SDK.
 
-Responses first; Chat Completions where an address has no Responses. What a server refuses of a
-request and can be spared is left out. Both are remembered.
+Uses the Responses API, or Chat Completions if an address has no Responses. Optional fields that a
+server refuses are left out of later requests to the same model.
 """
 
 import json
@@ -22,9 +22,9 @@ from core.llm.providers.errors import (
     ReplyFailed,
     answer_in,
     check_key,
-    code_of,
+    error_code,
+    error_text,
     read_body,
-    said_in,
 )
 from core.llm.providers.fields import count, dig, items, money, words
 from core.llm.providers.reading import Reading, failure
@@ -40,32 +40,32 @@ if TYPE_CHECKING:
 Api = Literal["chat", "responses"]
 _NO_SUCH_METHOD = frozenset({404, 405})
 _MAYBE_UNSUPPORTED = frozenset({400, 501})
-#: Together they say that the message is about the address asked, not a field of the request.
+#: A message that matches both patterns is about the address, not about a field.
 _UNSUPPORTED = re.compile(
     r"(?:not|un|in|no)[ -]?(?:supported|implemented|known|recogni[sz]ed|available|found|such)",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"endpoint|\broute|\bpath\b|\burl\b|/responses|responses api", re.IGNORECASE)
 
-#: Statuses with which a server refuses a part of a request.
+#: Statuses for a refused field.
 _WRONG_REQUEST = frozenset({400, 422, 500, 501})
-#: A schema, or JSON at all, refused in any words. The model may also have failed to keep to it.
+#: Refusals of a schema or of JSON, and failures of a model to keep to a schema.
 _FORM_REFUSED = re.compile(
     r"response_format|text\.format|json_schema|json_object|json mode|structured output"
     r"|\bschema\b|grammar|peg-native|json_validate_failed|failed to generate json",
     re.IGNORECASE,
 )
 _FAILED_ONCE = re.compile(r"json_validate_failed|failed to generate json", re.IGNORECASE)
-#: Ways to ask for a structured answer, the strictest first.
+#: Modes of structured answers, the strictest first.
 _ANSWERS = ("strict", "object", "prompt")
-#: The two names of the field that bounds a reply; a server may know only one.
+#: Both names of the limit of a reply's tokens; some servers know only one.
 _CAPS = ("max_tokens", "max_completion_tokens")
-#: Fields that can be spared.
+#: Optional fields.
 _OPTIONAL = (
     *("stream_options", "temperature", "reasoning_effort", "reasoning", "store"),
     *("prompt_cache_key", "prompt_cache_options", "safety_identifier", "max_output_tokens"),
 )
-#: Words that refuse what is no field that can be spared by itself.
+#: Refusals of features that are no single field.
 _FEATURES = {
     "stream": re.compile(
         r"to stream\b|^param: stream$|\bstream(?:ing)? (?:is|mode|responses?)? ?not",
@@ -75,22 +75,22 @@ _FEATURES = {
 }
 _OPENAI_MARK = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 _ANTHROPIC_MARK = {"cache_control": {"type": "ephemeral"}}
-#: What thoughts are called beside the text.
+#: Fields with reasoning text.
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    #: The provider's name in settings.
+    #: The name in settings.
     name: str
-    #: The vendor's name, for people.
+    #: The name shown to people.
     vendor: str
     base_url: str
-    #: Speaks Responses, unless its address turns out to have none.
+    #: Whether to try the Responses API first.
     responses: bool = False
     #: Fields that only this vendor knows.
     own_fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    #: Sends OpenAI's own fields (store, cache key and options).
+    #: Whether to send the fields of OpenAI alone (store, cache key and options).
     openai_fields: bool = False
 
 
@@ -105,7 +105,7 @@ OPENROUTER = Dialect(
     name="openrouter",
     vendor="OpenRouter",
     base_url="https://openrouter.ai/api/v1",
-    # Only vendors that honour every field (the schema above all); and the price of each call.
+    # Routes only to vendors that support all fields (the schema above all); reports the price.
     own_fields={"provider": {"require_parameters": True}, "usage": {"include": True}},
 )
 MOONSHOT = Dialect(name="moonshot", vendor="Moonshot", base_url="https://api.moonshot.ai/v1")
@@ -113,56 +113,56 @@ MOONSHOT = Dialect(name="moonshot", vendor="Moonshot", base_url="https://api.moo
 
 @dataclass
 class Refusals:
-    """What a server refused of requests to one model."""
+    """The refused features of one model at a server."""
 
-    #: Fields that are left out, and `stream` and `marks`.
+    #: Refused fields; `stream` and `marks` are features.
     fields: set[str] = field(default_factory=set[str])
-    #: The strictest way to ask for a structured answer that is left.
+    #: The strictest accepted mode of structured answers.
     answers: str = _ANSWERS[0]
-    #: How often the model failed to keep to a form, by the way it was asked for.
-    failed: Counter[str] = field(default_factory=Counter[str])
+    #: Failures of the model to keep to a schema, by mode.
+    failures: Counter[str] = field(default_factory=Counter[str])
 
     def limit_capability(self, limits: Capability) -> Capability:
         answers = max(self.answers, limits.answers, key=_ANSWERS.index)
-        unmarked = "marks" in self.fields and limits.cache == "explicit"
-        cache = "automatic" if unmarked else limits.cache
+        refuses_marks = "marks" in self.fields and limits.cache == "explicit"
+        cache = "automatic" if refuses_marks else limits.cache
         return limits.model_copy(update={"answers": answers, "cache": cache})
 
     def accepted_parameters(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        sent = {name: value for name, value in params.items() if name not in self.fields}
-        for name, other in (_CAPS, _CAPS[::-1]):
+        accepted = {name: value for name, value in params.items() if name not in self.fields}
+        for name, alternative in (_CAPS, _CAPS[::-1]):
             if name in self.fields and name in params:
-                sent[other] = params[name]
-        return sent
+                accepted[alternative] = params[name]
+        return accepted
 
-    def note(self, answer: httpx2.Response, params: Mapping[str, Any], answers: str) -> bool:
-        """Remember what a server refuses of these parameters; False: nothing that can be spared.
+    def record(self, answer: httpx2.Response, params: Mapping[str, Any], answers: str) -> bool:
+        """Record the refused field or mode; return whether there is one.
 
-        `answers` is how a structured answer was asked for.
+        `answers` is the mode of structured answers in this request.
         """
         if answer.status_code not in _WRONG_REQUEST:
             return False
-        text = said_in(read_body(answer.text))
+        text = error_text(read_body(answer.text))
         if {"response_format", "text"} & {*params} and _FORM_REFUSED.search(text):
-            self.failed[answers] += 1
-            if not (_FAILED_ONCE.search(text) and self.failed[answers] == 1):
+            self.failures[answers] += 1
+            if not (_FAILED_ONCE.search(text) and self.failures[answers] == 1):
                 self.answers = _ANSWERS[_ANSWERS.index(answers) + 1]
             return True
-        refused = self._refused_field(text, params)
-        self.fields |= {refused} - {""}
-        return bool(refused)
+        field_name = self._refused_field(text, params)
+        self.fields |= {field_name} - {""}
+        return bool(field_name)
 
     def _refused_field(self, message: str, params: Mapping[str, Any]) -> str:
-        """The field, or `stream` or `marks`, that a server refuses now for the first time."""
+        """The field or feature that a server refuses for the first time; empty if none."""
         # Some servers quote the request after the field.
         for name in (*_OPTIONAL, *_CAPS):
-            spelled = "stream_options|include_usage" if name == "stream_options" else name
-            if name in params and re.search(rf"(?<![A-Za-z_])(?:{spelled})(?![A-Za-z_])", message):
-                # The value of a cap may be refused, not the field; and one cap must stay.
+            spelling = "stream_options|include_usage" if name == "stream_options" else name
+            if name in params and re.search(rf"(?<![A-Za-z_])(?:{spelling})(?![A-Za-z_])", message):
+                # The server may refuse the value of a cap instead; and one cap is necessary.
                 is_kept = name in _CAPS and (TOO_LONG.search(message) or self.fields & {*_CAPS})
                 return "" if is_kept else name
-        refused = {name for name, pattern in _FEATURES.items() if pattern.search(message)}
-        return next(iter(refused - self.fields), "")
+        features = {name for name, pattern in _FEATURES.items() if pattern.search(message)}
+        return next(iter(features - self.fields), "")
 
 
 class OpenAIProvider(SDKProvider):
@@ -175,7 +175,6 @@ class OpenAIProvider(SDKProvider):
         records: tuple[Record, ...] = (),
         stall: StallLimits = USUAL_STALL_LIMITS,
     ) -> None:
-        """Keep what is needed to connect; `dialect` says how to speak to the vendor."""
         self.name, self.vendor, self.address = dialect.name, dialect.vendor, dialect.base_url
         super().__init__(key, base_url, records=records, stall=stall)
         self._dialect = dialect
@@ -186,7 +185,7 @@ class OpenAIProvider(SDKProvider):
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Ask once; again only without what the server refuses."""
+        """Send the request; repeat it without what the server refuses."""
         check_key(self.vendor, self._key)
         api = self._api
         refusals = self._refusals.setdefault(request.model, Refusals())
@@ -201,22 +200,22 @@ class OpenAIProvider(SDKProvider):
                 )
             except Exception as error:  # noqa: BLE001 - whatever the SDK and the network raise
                 answer = answer_in(error)
-                if answer is not None and refusals.note(answer, params, limits.answers):
+                if answer is not None and refusals.record(answer, params, limits.answers):
                     continue
                 if answer is not None and api == "responses" and lacks_responses(answer):
                     api = "chat"
                     continue
-                failed = failure(reading, error, request, self._key)
-                # That an address has no Responses is not remembered when Chat Completions reject
-                # the request too: then the address is wrong, or the model does not exist.
-                if not isinstance(failed, RequestRejected):
+                provider_error = failure(reading, error, request, self._key)
+                # If Chat Completions reject the request too, the address is wrong or the model does
+                # not exist. That says nothing about Responses.
+                if not isinstance(provider_error, RequestRejected):
                     self._api = api
-                raise failed from None
+                raise provider_error from None
             self._api = api
             return reply
 
     def left_out(self, model: str) -> Sequence[str]:
-        """What the server refused of requests to a model and is not sent to it any more."""
+        """The features that are no longer sent to a model, in words."""
         refusals = self._refusals.get(model, Refusals())
         weaker = [] if refusals.answers == _ANSWERS[0] else [f"answers by {_ANSWERS[0]} schema"]
         return [*sorted(refusals.fields), *weaker]
@@ -226,12 +225,12 @@ class OpenAIProvider(SDKProvider):
 
         client = openai_client(self._key, self._base_url)
         if not self._dialect.openai_fields:
-            # The SDK takes them from the environment and would send them to any server.
+            # The SDK reads them from the environment and would send them to any server.
             client.organization = client.project = None
         return client, AsyncStream[object]
 
     async def _listed(self, client: Any) -> object:
-        if self.name == OPENROUTER.name:  # everybody may see its models; only this shows the key
+        if self.name == OPENROUTER.name:  # its list of models is public; this checks the key
             await client.get("/key", cast_to=object)
         return await client.get("/models", cast_to=object)
 
@@ -249,14 +248,14 @@ def openai_client(key: str, base_url: str, **options: Any) -> "AsyncOpenAI":
 
 
 def lacks_responses(answer: httpx2.Response) -> bool:
-    """Whether a server's answer says that its address has no Responses API.
+    """Whether the response means that the address has no Responses API.
 
-    Never for a refused key, a rate limit or a failing server, and not for a model that is unknown.
+    False for a refused key, a rate limit, a server error and an unknown model.
     """
     body = read_body(answer.text)
     if answer.status_code in _NO_SUCH_METHOD:
-        return "model" not in code_of(body)
-    text = said_in(body)
+        return "model" not in error_code(body)
+    text = error_text(body)
     is_unsure = answer.status_code in _MAYBE_UNSUPPORTED
     return is_unsure and bool(_UNSUPPORTED.search(text) and _ADDRESS.search(text))
 
@@ -264,7 +263,7 @@ def lacks_responses(answer: httpx2.Response) -> bool:
 def parameters(
     api: Api, request: ModelRequest, limits: Capability, dialect: Dialect
 ) -> dict[str, Any]:
-    """What to send; only OpenAI itself gets its own fields, which other servers may refuse."""
+    """The body of the request. Only OpenAI gets its own fields, which other servers may refuse."""
     speak = _responses_parameters if api == "responses" else _chat_parameters
     cut = pieces(request)
     if request.answer and limits.answers != "strict":
@@ -284,7 +283,7 @@ def parameters(
     # Models without a cache may refuse its fields.
     if dialect.openai_fields and limits.cache != "none":
         params["prompt_cache_key"] = request.cache_key or None
-        # The vendor's own choice (after the last message, which is never shared) is switched off.
+        # Disables the automatic breakpoint after the last message, which no other call shares.
         marked = {"mode": "explicit"} if limits.cache == "explicit" else None
         params |= {"store": False, "prompt_cache_options": marked}
     if dialect is OPENAI:
@@ -293,7 +292,7 @@ def parameters(
 
 
 def _answer_format(request: ModelRequest, answers: str) -> dict[str, Any] | None:
-    """The form of a structured answer as Responses take it; None: the prompt alone tells."""
+    """The answer format of Responses; None if only the prompt describes the answer."""
     if not request.answer or answers == "prompt":
         return None
     if answers == "object":
@@ -321,7 +320,7 @@ def _responses_parameters(
 def _chat_parameters(
     request: ModelRequest, limits: Capability, dialect: Dialect, cut: Sequence[Piece]
 ) -> dict[str, Any]:
-    # Plain text, unless places must be marked.
+    # Plain text, unless there are cache breakpoints.
     content: object = "".join(piece.text for piece in cut)
     if limits.cache == "explicit":
         content = blocks(cut, _OPENAI_MARK if dialect.openai_fields else _ANTHROPIC_MARK)
@@ -329,7 +328,7 @@ def _chat_parameters(
     form = _answer_format(request, limits.answers)
     if form and limits.answers == "strict":
         form = {"type": form.pop("type"), "json_schema": form}
-    # Reasoning models refuse the old field that caps the reply, old servers the new one.
+    # Reasoning models refuse the old name of the token limit, old servers the new one.
     cap = "max_completion_tokens" if limits.efforts else "max_tokens"
     return {
         "messages": [*system, {"role": "user", "content": content}],
@@ -353,7 +352,7 @@ class ChatReading(Reading):
             message = dig(choice, "message") or dig(choice, "delta")
             if text := _text_of(dig(message, "content")) or words(choice, "text"):
                 self._add(text)
-            else:  # thoughts, a refusal, an answer sent as a tool call
+            else:  # reasoning, a refusal, an answer as a tool call
                 calls = items(message, "tool_calls")
                 thoughts = filter(None, (words(message, name) for name in _THOUGHTS))
                 self._thoughts.append(next(thoughts, ""))
@@ -367,7 +366,7 @@ class ChatReading(Reading):
 
 
 def _text_of(content: object) -> str:
-    """The text in the content of a message: itself, or of its parts without their thoughts."""
+    """The text of a message's content, which may be a list of parts; without reasoning."""
     if isinstance(content, str):
         return content
     parts = cast("list[object]", content) if isinstance(content, list) else []
@@ -381,7 +380,7 @@ def _text_of(content: object) -> str:
 class ResponsesReading(Reading):
     def take(self, event: object) -> bool:
         kind = words(event, "type")
-        if kind == "response.output_text.delta":  # nearly all are
+        if kind == "response.output_text.delta":  # the most frequent event
             self._add(words(event, "delta"))
             return True
         if dig(event, "output") is not None or words(event, "object") == "response":
@@ -410,7 +409,7 @@ class ResponsesReading(Reading):
             for part in items(item, "content")
         ]
         self._refusal = "".join(words(part, "refusal") for part in content)
-        # Compatible servers may have sent the text only in pieces.
+        # Compatible servers may send the text in deltas only.
         texts = [words(part, "text") for part in content if words(part, "type") == "output_text"]
         self._texts = texts or self._texts
 
@@ -419,7 +418,7 @@ class ResponsesReading(Reading):
 
 
 def _usage(report: object, read: str, written: str) -> Usage:
-    """The usage in one of OpenAI's protocols, by its words for tokens "prompt" and "completion"."""
+    """The usage; the protocols have different names for input and output tokens."""
     details = f"{read}_tokens_details"
     return Usage(
         input_tokens=count(report, f"{read}_tokens"),
@@ -433,7 +432,7 @@ def _usage(report: object, read: str, written: str) -> Usage:
     )
 
 
-#: The path of each API, and what reads its replies.
+#: The path and the reader of each API.
 _APIS: Mapping[Api, tuple[str, Callable[[str], Reading]]] = {
     "responses": ("/responses", ResponsesReading),
     "chat": ("/chat/completions", ChatReading),

@@ -1,14 +1,14 @@
-"""What all vendors' replies have in common: the time they may take, their shape, their thoughts.
+"""Reads streamed replies of all vendors: time limits, JSON events, thoughts before the answer.
 
-What a body holds decides, not what the server calls it: servers send JSON in one piece or an object
-a line where a stream was asked for, events that are no JSON, and endless ones.
+The format is detected from the body, not from its content type: to a request for a stream, servers
+also send one JSON object, an object per line, events that are no JSON, or endless events.
 """
 
 import asyncio
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -27,28 +27,28 @@ from core.usage import Usage
 
 _log = structlog.get_logger(__name__)
 
-#: Characters of a reply for each token asked for at most; a token of prose has about four. A server
-#: may ignore the limit of tokens.
+#: Most characters of a reply per token of the limit, which a server may ignore. Prose has about 4.
 _CHARACTERS_PER_TOKEN = 16
-#: A reply may always be this long, however few tokens were asked for.
+#: Characters that are allowed for any limit of tokens.
 _ALWAYS_ALLOWED = 10_000
-#: Bytes of one event at most, or of a reply in one piece: the last event may hold a whole reply,
-#: which is far shorter.
+#: Most bytes of an event, or of a reply that is one object. Far above a whole reply, which the last
+#: event may contain.
 _LONGEST_EVENT = 4_000_000
-#: Seconds that are given to what follows a whole reply.
+#: Seconds to read the bytes after a complete reply.
 _DRAIN_SECONDS = 1.0
-#: The limit of silence is set anew in steps of this share of it: so much sooner it may end. To set
-#: it anew costs as much as to read a token.
+#: The silence timeout is reset only after this share of it has passed, so it may end that much
+#: sooner. A reset takes as long as reading a token.
 _LIMIT_STEP = 0.02
 _JSON_BEGINS = (b"{", b"[", b"<")
 _BLANK = b"\xef\xbb\xbf \t\r\n"
-#: Thoughts at the beginning of a reply; the template of a model may have opened them in the prompt.
+#: Tags around thoughts at the beginning of a reply. Some models' templates put the opening tag into
+#: the prompt.
 _TAGS = "think|thinking|thought|reasoning"
 _THOUGHT_CLOSES = {tag: re.compile(rf"</{tag}>", re.IGNORECASE) for tag in _TAGS.split("|")}
 _THOUGHT_BEGINS = re.compile(rf"<({_TAGS})>", re.IGNORECASE)
-#: The end of thoughts whose beginning the server kept to itself.
+#: The end of thoughts without an opening tag.
 _THOUGHT_ENDS = re.compile(rf"^[ \t]*</(?:{_TAGS})>", re.IGNORECASE | re.MULTILINE)
-#: Words of servers for the end of a whole reply: those of the protocols, and of odd servers.
+#: Finish reasons of a complete reply, of the protocols and of other servers.
 _WHOLE = frozenset(
     {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "end", "complete", "completed"}
 )
@@ -58,7 +58,7 @@ _CUT_OFF = frozenset(
         "model_context_window_exceeded",
     }
 )
-#: And for the end of one that a filter stopped, and of one that failed.
+#: Finish reasons of a filtered and of a failed reply.
 _FILTERED = re.compile(
     r"filter|safety|sensitive|recitation|prohibited|blocklist|spii|refus", re.IGNORECASE
 )
@@ -66,40 +66,44 @@ _FAILED = re.compile(r"error|abort|fail|cancel|time_?out|insufficient|overload",
 
 
 class Reading(ABC):
-    """A reply as it comes."""
+    """Collects a reply from the events of one API."""
 
     def __init__(self, vendor: str) -> None:
         self.vendor = vendor
-        #: As the server names it; empty until it does.
+        #: The model that the server names; empty before.
         self.model = ""
-        #: Characters of text that came so far.
+        #: Characters received so far.
         self.length = 0
         self._texts: list[str] = []
-        #: What stands beside the text: the answer where there is no other, and a refusal.
+        #: Reasoning text, which is the answer if there is no other text.
         self._thoughts: list[str] = []
         self._refusal = ""
-        #: The server's word for the end of the reply; empty until it comes.
+        #: The finish reason; empty before the end.
         self._end = ""
-        #: What the server says that it cost.
+        #: The usage as the server reports it.
         self._report: object = None
 
     @abstractmethod
     def take(self, event: object) -> bool:
-        """Add one event, or all of a reply in one piece; True when the reply itself has begun.
+        """Add an event, or a complete reply; return whether the reply has begun.
 
         Raises:
-            ReplyFailed: The event says that the reply failed.
+            ReplyFailed: The event reports that the reply failed.
         """
 
     @abstractmethod
     def usage(self) -> Usage:
-        """What was reported so far; its cost is None where the vendor does not name it.
+        """The usage reported so far; the cost is None if the vendor reports none.
 
-        Input that was read from a cache or written to it is part of the input.
+        The input includes tokens read from or written to a cache.
         """
 
     def text(self) -> str:
-        """The whole reply; it counts also where its end has a word that no protocol knows."""
+        """The complete text; an unknown finish reason is logged and accepted.
+
+        Raises:
+            ProviderError: The reply is incomplete, refused, filtered or empty.
+        """
         end = self._end.lower()
         if self._refusal:
             raise refusal(self.vendor, self._refusal)
@@ -135,18 +139,23 @@ async def read_reply(
     stall: StallLimits,
     limit: asyncio.Timeout,
 ) -> ModelReply:
-    """The whole reply; calls `began` once when it begins.
+    """Read the complete reply; call `began` once at its beginning.
 
-    `limit` ends when the server has been silent for too long; pings and comments count, too.
+    `limit` is rescheduled after each piece, also after pings and comments.
     """
     most = max(_ALWAYS_ALLOWED, _CHARACTERS_PER_TOKEN * request.max_output_tokens)
     loop = asyncio.get_running_loop()
     body, pieces, has_begun = _Body(reading.vendor), response.aiter_bytes(), False
-    async for piece in pieces:
-        for event in body.take(piece):
+
+    def take(events: Iterable[object]) -> None:
+        nonlocal has_begun
+        for event in events:
             if reading.take(event) and not has_begun:
                 has_begun = True
                 began()
+
+    async for piece in pieces:
+        take(body.take(piece))
         if reading.length > most:
             raise _too_long(reading.vendor, quantity(most, "character"))
         if body.is_done:
@@ -156,10 +165,7 @@ async def read_reply(
         when, due = loop.time() + seconds, limit.when()
         if due is None or not 0 <= when - due < seconds * _LIMIT_STEP:
             limit.reschedule(when)
-    for event in body.rest():
-        if reading.take(event) and not has_begun:
-            has_begun = True
-            began()
+    take(body.last())
     text = reading.text()
     if len(text) > most:
         raise _too_long(reading.vendor, quantity(most, "character"))
@@ -189,7 +195,7 @@ def _too_long(vendor: str, after: str) -> ReplyUnusable:
 
 
 async def _drain(pieces: AsyncIterator[bytes]) -> None:
-    """Read what follows a whole reply, so that its connection can be used again."""
+    """Read the bytes after a complete reply, so that the connection can be reused."""
     with suppress(TimeoutError, httpx2.HTTPError):
         async with asyncio.timeout(_DRAIN_SECONDS):
             async for _ in pieces:
@@ -197,22 +203,22 @@ async def _drain(pieces: AsyncIterator[bytes]) -> None:
 
 
 class _Body:
-    """Cuts a body into JSON objects: data of server-sent events, one a line, or one over all of it.
+    """Splits a body into JSON objects: server-sent events, one object per line, or a single object.
 
-    Lines without an object are passed over: names of events, comments, "data: pong".
+    Ignores lines without an object: event names, comments, "data: pong".
     """
 
     def __init__(self, vendor: str) -> None:
         self._vendor = vendor
-        #: Whether "[DONE]" came.
+        #: Whether "[DONE]" was received.
         self.is_done = False
         self._has_begun = self._is_one_object = False
         self._rest = bytearray()
 
     def take(self, piece: bytes) -> Iterator[Any]:
-        """The objects that end in the next bytes."""
+        """The objects that are complete after these bytes."""
         self._rest += piece
-        # A long line comes in many pieces: it is looked through once.
+        # Searches a long line of many pieces only once.
         if b"\n" not in piece or self._is_one_object:
             if len(self._rest) > _LONGEST_EVENT:
                 raise _too_long(self._vendor, size(_LONGEST_EVENT))
@@ -231,15 +237,15 @@ class _Body:
             except ValueError:
                 if self._has_begun:
                     raise
-                # The first line of one object.
+                # The first line of a body that is a single object.
                 self._is_one_object = True
                 self._rest = bytearray(b"\n").join([*lines[place:], self._rest])
                 return
             self._has_begun = True
             yield value
 
-    def rest(self) -> Iterator[Any]:
-        """The object at the end, where no line end follows it."""
+    def last(self) -> Iterator[Any]:
+        """The object at the end of the body if no line end follows it."""
         data = _data_of(self._rest)
         if data.startswith(b"<"):
             raise from_body(self._vendor, 0, data.decode(errors="replace"))
@@ -249,10 +255,10 @@ class _Body:
 
 def _read_json(data: bytearray) -> Any:
     try:
-        value = from_json(data)  # four times as fast
+        value = from_json(data)  # four times as fast as json
     except ValueError:
-        value = json.loads(data)  # knows halves of characters, too
-    return dig(value, 0) or value  # Gemini's compatible address puts it into a list
+        value = json.loads(data)  # also accepts lone surrogates
+    return dig(value, 0) or value  # Gemini's OpenAI-compatible API sends a list
 
 
 def _data_of(line: bytearray) -> bytearray:
@@ -260,7 +266,7 @@ def _data_of(line: bytearray) -> bytearray:
 
 
 def _without_thoughts(text: str) -> str:
-    """A reply without the thoughts before it."""
+    """The reply without the thoughts at its beginning."""
     bare = text.lstrip()
     if begin := _THOUGHT_BEGINS.match(bare):
         end = _THOUGHT_CLOSES[begin[1].lower()].search(bare, begin.end())

@@ -1,4 +1,4 @@
-"""HTTP clients of model servers, and what the providers share whose vendors have an SDK."""
+"""HTTP clients for model servers, and the base class of providers with an SDK."""
 
 import asyncio
 import logging
@@ -18,29 +18,28 @@ from core.proxies import DIRECT
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
 
-#: Seconds in which a vendor lists its models.
+#: Timeout, in seconds, for the list of a vendor's models.
 _LIST_SECONDS = 10.0
-#: Over aiohttp `pool` is for all it takes to have a connection: the look-up of the name, which
-#: `connect` leaves out there, and the tunnel of a proxy, too.
+#: With aiohttp, `pool` also covers the DNS lookup and the tunnel of a proxy; `connect` does not.
 _CONNECTING = httpx2.Timeout(None, connect=10.0, pool=20.0)
-#: Bytes of the body of an error that are read, as they come: what is wrong stands at the beginning.
+#: Bytes that are read of the body of an error.
 _LONGEST_ERROR = 16_000
 
 
 class _BoundedBody(httpx2.AsyncByteStream):
-    def __init__(self, whole: Any) -> None:
-        self._whole = whole
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        left = _LONGEST_ERROR
-        async for piece in self._whole:
-            yield piece[:left]
-            left -= len(piece)
-            if left <= 0:
+        remaining = _LONGEST_ERROR
+        async for piece in self._stream:
+            yield piece[:remaining]
+            remaining -= len(piece)
+            if remaining <= 0:
                 return
 
     async def aclose(self) -> None:
-        await self._whole.aclose()
+        await self._stream.aclose()
 
 
 async def _bound_error(response: httpx2.Response) -> None:
@@ -51,13 +50,13 @@ async def _bound_error(response: httpx2.Response) -> None:
 def http_client(
     kind: type[httpx2.AsyncClient] = httpx2.AsyncClient, **options: Any
 ) -> httpx2.AsyncClient:
-    """A client for servers of models, of the SDK's own class where one is used.
+    """A client for model servers; `kind` is the class of an SDK.
 
-    Proxies and certificates are those of the environment; addresses of this machine are asked
-    directly. Only connecting has a limit of time: replies are bounded by `StallLimits`. An SDK's
-    class over aiohttp takes half the CPU for a reply that comes in many small pieces.
+    Uses the proxies and certificates of the environment, but no proxy for addresses of this
+    machine. Only connecting has a timeout; `StallLimits` bound replies. An SDK's aiohttp class
+    needs half the CPU for a reply in many small pieces.
     """
-    # At DEBUG they write whole prompts.
+    # At DEBUG these log whole prompts.
     for name in ("openai", "anthropic", "httpx2"):
         logging.getLogger(name).setLevel(logging.WARNING)
     hooks = {"response": [_bound_error]}
@@ -65,18 +64,17 @@ def http_client(
 
 
 class SDKProvider(ABC):
-    """Serves models through an SDK, whose client is made on first use.
+    """A provider with an SDK, whose client is created at the first use.
 
-    The SDK sends requests and raises errors for statuses. Bodies stay plain JSON: compatible
-    servers send other shapes than the SDKs' types have, and typed chunks take eight times the CPU
-    of a long reply.
+    The SDK sends requests and raises errors for statuses. Bodies stay plain JSON: those of
+    compatible servers do not fit the SDKs' types, and typed chunks need eight times the CPU.
     """
 
-    #: Its name in settings.
+    #: The name in settings.
     name: str
-    #: Its name, for people.
+    #: The name shown to people.
     vendor: str
-    #: Where the vendor serves its models.
+    #: The base URL of the vendor.
     address: str
 
     def __init__(
@@ -96,21 +94,21 @@ class SDKProvider(ABC):
 
     @abstractmethod
     def _new_client(self) -> tuple[Any, Any]:
-        """A client of the SDK, and the SDK's class of streams."""
+        """A client of the SDK, and its class of streams."""
 
     @abstractmethod
     async def _listed(self, client: Any) -> object:
-        """The answer to the question which models there are."""
+        """The response to a request for the list of models."""
 
     async def load(self) -> None:
-        """Load the SDK, in a thread: that takes up to a second."""
+        """Load the SDK in a thread, which takes up to a second."""
         await self._client()
 
     async def models(self) -> Sequence[str]:
-        """The models there are for this key: the cheapest call that shows that it is accepted.
+        """The models of this key; also the cheapest check of the key.
 
         Raises:
-            ProviderError: The key is refused, or there is no answer of the vendor's form.
+            ProviderError: The key is refused, or the response is no list of models.
         """
         check_key(self.vendor, self._key)
         client, _ = await self._client()

@@ -190,7 +190,7 @@ class Readers:
         self.saved.begin(key, (worst or _NOTHING) * _ATTEMPTS)
         options = CallOptions(seconds=_SECONDS, prompt_source=render.source(Act.RECALL, agent))
         try:
-            reply, call = await self.calls.under(CallScope(caps=caps)).ask_for(
+            reply, call = await self.calls.within(CallScope(caps=caps)).ask_for(
                 request, agent, RecallReply, options=options
             )
         except CallFailed as error:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.llm.cache_warmup import CacheWarmup
-from core.llm.sizes import beginning_keys
+from core.llm.sizes import prefix_keys
 from core.testing import ManualClock
 
 
@@ -32,7 +32,7 @@ class Calls:
         """Start a call and let it go as far as it may."""
 
         async def run() -> None:
-            async with self._warmup.turn(beginnings, 300.0) as began:
+            async with self._warmup.call(beginnings, 300.0) as began:
                 self.started.append(name)
                 self._begin[name] = began
                 await self._ends[name].wait()
@@ -135,7 +135,7 @@ def test_whatever_shares_what_and_whoever_fails_all_come_to_an_end(
         async def call(depth: int, branch: int, fails: bool) -> None:  # noqa: FBT001 - drawn
             nonlocal count
             keys = ["question", f"summary {branch}", f"round {branch}"][:depth]
-            async with leaders.turn(keys, 300.0) as began:
+            async with leaders.call(keys, 300.0) as began:
                 await asyncio.sleep(0)
                 if not fails:
                     began()
@@ -150,10 +150,10 @@ def test_whatever_shares_what_and_whoever_fails_all_come_to_an_end(
 
 
 def test_keys_grow_with_the_text_and_depend_on_all_of_it() -> None:
-    keys = beginning_keys("model", ["a", "b", "c"])
+    keys = prefix_keys("model", ["a", "b", "c"])
 
     assert len(set(keys)) == 3
-    assert beginning_keys("model", ["a", "b", "x"])[:2] == keys[:2]
-    assert beginning_keys("model", ["x", "b", "c"])[1:] != keys[1:]
-    assert set(beginning_keys("other", ["a", "b", "c"])).isdisjoint(keys)
-    assert beginning_keys("model", ["ab", "c"])[-1] != beginning_keys("model", ["a", "bc"])[-1]
+    assert prefix_keys("model", ["a", "b", "x"])[:2] == keys[:2]
+    assert prefix_keys("model", ["x", "b", "c"])[1:] != keys[1:]
+    assert set(prefix_keys("other", ["a", "b", "c"])).isdisjoint(keys)
+    assert prefix_keys("model", ["ab", "c"])[-1] != prefix_keys("model", ["a", "bc"])[-1]

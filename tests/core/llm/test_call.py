@@ -122,7 +122,7 @@ async def test_of_many_calls_one_at_a_time_probes_a_model_that_is_away(
     calls: ModelCalls, vendor: Vendor, clock: ManualClock
 ) -> None:
     vendor.script = always(Reject(status=500))
-    waits = CallOptions(patient=True)
+    waits = CallOptions(waits_for_models=True)
     with pytest.raises(ModelsAway) as caught:
         await calls.ask(a_request(), ANN, waits)
     assert caught.value.until
@@ -235,7 +235,7 @@ async def test_a_patient_question_waits_for_its_own_model_where_the_fallback_ref
         return Reject(status=500 if request.path == "/v1/messages" else 400)
 
     vendor.script = script
-    options = CallOptions(patient=True, fallbacks=(ModelRef("openai", "gpt-6-luna"),))
+    options = CallOptions(waits_for_models=True, fallbacks=(ModelRef("openai", "gpt-6-luna"),))
 
     with pytest.raises(ModelsAway):
         await calls.ask(a_request(), ANN, options)
@@ -256,7 +256,7 @@ async def test_what_may_pass_counts_before_what_lasts_or_people_mend(  # noqa: P
         return own if request.path == "/v1/messages" else fallback
 
     vendor.script = script
-    options = CallOptions(patient=True, fallbacks=(ModelRef("openai", "gpt-6-luna"),))
+    options = CallOptions(waits_for_models=True, fallbacks=(ModelRef("openai", "gpt-6-luna"),))
 
     with pytest.raises(kind):
         await calls.ask(a_request(), ANN, options)
@@ -273,7 +273,7 @@ async def test_no_fallback_is_asked_when_money_is_short(calls: ModelCalls, vendo
 def on_budget(calls: ModelCalls) -> ModelCalls:
     """The same calls, which reserve their money."""
     budget = Budget(reservations=InMemoryStore(), debate_id="d1", turn="r1/proposal/ann")
-    return calls.under(CallScope(budget=budget))
+    return calls.within(CallScope(budget=budget))
 
 
 async def test_who_waits_for_money_keeps_no_slot_from_others(clock: ManualClock) -> None:
@@ -345,7 +345,7 @@ async def test_who_may_ask_no_longer_asks_nothing_more(
             raise RunLost("Another run holds the debate.")
 
     with pytest.raises(RunLost):
-        await calls.under(CallScope(prove=prove)).ask(a_request(), ANN)
+        await calls.within(CallScope(check_lease=prove)).ask(a_request(), ANN)
 
     assert len(vendor.asked) == allowed
 

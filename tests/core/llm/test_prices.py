@@ -54,7 +54,7 @@ def test_every_listed_model_costs_what_the_list_itself_makes_of_a_usage(
     named = [model.id for model in provider.models if provider.find_model(model.id)]
     for model in named:  # some are patterns of names only
         expected = calc_price(listed, model, provider_id=book, genai_request_timestamp=NOON)
-        assert price(book, model, usage, at=NOON) == expected.total_price, model
+        assert price(book, model, usage, time=NOON) == expected.total_price, model
     assert len(named) > 10
 
 

@@ -207,7 +207,7 @@ def test_every_post_says_once_that_no_model_was_asked_and_speeches_have_a_short_
     for question in (QUEUE, DECLINED[0]):
         text = say(act, *parts, question=question)
 
-        assert text.startswith(("**", "["))
+        assert text.startswith(("**", FOOTER))
         assert text.count(FOOTER) == 1
         if ACTS[act].is_speech:
             short = read_short_form(text)
