@@ -33,7 +33,6 @@ UNDECIDED = f"{NOT_DECIDED}."
 #: The decision if models wrote the positions and only the judge is this engine.
 NOT_JUDGED = f"{NOT_DECIDED} for the verdict."
 _CANNOT = "No model was asked, and a checklist cannot do this."
-_NO_WINNER = "No option of the checklists won a vote."
 _NO_JUDGEMENT = (
     "**This is the result of checklists, and no judgement.** They know nothing of your case."
 )
@@ -50,7 +49,6 @@ _WORD = re.compile(r"[a-z0-9+#]+")
 _SHORT = 3
 #: Characters that are read of a text, and of a sentence that names options.
 _READ_AT_MOST, _LONGEST_CHOICE = 12_000, 400
-_MOST_TOPICS = 2
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n")
 _CHOOSES = re.compile(r" or | vs|\?$")
 _BETWEEN_OPTIONS = re.compile(r",? (?:or|vs|versus) (?:else )?|, ")
@@ -143,9 +141,11 @@ class Checklists(BaseModel):
 
 @cache
 def checklists() -> Checklists:
-    files = [*_DATA.glob("*.yaml"), *sorted((_DATA / "roles").glob("*.yaml"))]
-    parts = {file.stem: yaml.safe_load(file.read_text("utf-8")) for file in files}
-    return Checklists.model_validate({**parts, "roles": parts})
+    lists, roles = (
+        {file.stem: yaml.safe_load(file.read_text("utf-8")) for file in folder.glob("*.yaml")}
+        for folder in (_DATA, _DATA / "roles")
+    )
+    return Checklists.model_validate({**lists, "roles": roles})
 
 
 @cache
@@ -195,7 +195,7 @@ def read_question(question: str, context: str = "") -> tuple[Sequence[str], Sequ
     if len({*things}) == len(things) > 1 and shared:
         return things, shared
     matches = sorted(filter(counts.get, counts), key=lambda key: -counts[key])
-    return (), matches[:_MOST_TOPICS]
+    return (), matches[:2]
 
 
 def _options_in(choice: str) -> tuple[Sequence[str], bool]:
@@ -384,7 +384,7 @@ def _verdict(reader: _Reader) -> Mapping[str, object]:
     sections = reader.request.answer.labels("parts", "part") if reader.request.answer else ()
     reply: dict[str, object] = {
         "decision": UNDECIDED if is_own else NOT_JUDGED,
-        "solution": _NO_WINNER,
+        "solution": "No option of the checklists won a vote.",
         "implementation": "",
         "tradeoffs": [],
         "recommendations": [
