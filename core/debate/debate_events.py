@@ -15,7 +15,7 @@ class ClarificationsClosed(BaseEvent):
     """The time to answer is over. Unanswered questions are replaced by their assumptions."""
 
     key_form = "{0.which}/closed"
-    kept_in = in_set("closed_cards", "which")
+    update = in_set("closed_cards", "which")
     which: str
 
 
@@ -84,7 +84,7 @@ class OutageBegan(BaseEvent):
 
 class OutageEnded(BaseEvent):
     key_form = "outage-ended/{0.origin}"
-    kept_in = constants(outage="", outage_at=None)
+    update = constants(outage="", outage_at=None)
     origin: str
 
 
@@ -122,7 +122,7 @@ class DebateFailed(BaseEvent):
 
 class ReminderDue(BaseEvent):
     key_form = "reminder/{0.decision}"
-    kept_in = in_set("reminded", "decision")
+    update = in_set("reminded", "decision")
     decision: str
 
 

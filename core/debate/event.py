@@ -1,6 +1,6 @@
 """The base classes of events: an event's key, its cost, and how it changes the debate.
 
-To add an event: write a class in one of the `*_events` modules and set `kept_in`, or override
+To add an event: write a class in one of the `*_events` modules and set `update`, or override
 `_changes`. If it is the outcome of a turn, derive it from `TurnEnded`.
 """
 
@@ -67,7 +67,8 @@ class BaseEvent(Value):
     kinds: ClassVar[dict[str, type["BaseEvent"]]] = {}
     #: A format string for the key; the event is `{0}`.
     key_form: ClassVar[str]
-    kept_in: ClassVar[Update] = constants()
+    #: Returns the changes of the debate. An event may override `_changes` instead.
+    update: ClassVar[Update] = constants()
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_options: object) -> None:
@@ -105,7 +106,7 @@ class BaseEvent(Value):
         return debate.replace(**self._changes(debate)) if is_in_force else debate
 
     def _changes(self, debate: Debate) -> Changes:
-        return type(self).kept_in(debate, self)
+        return type(self).update(debate, self)
 
 
 class TurnEnded(BaseEvent):

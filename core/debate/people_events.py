@@ -13,7 +13,7 @@ _END = frozenset({Act.TALLY, Act.CROSS_CHECK, Act.AUDIT, Act.SYNTHESIS})
 
 class OptionEdited(BaseEvent):
     key_form = "option/{0.edit.origin}"
-    kept_in = in_tuple("option_edits", "edit")
+    update = in_tuple("option_edits", "edit")
     edit: OptionEdit
 
 
@@ -44,7 +44,7 @@ class DebateWanted(BaseEvent):
 
 
 class StopRequested(BaseEvent):
-    kept_in = last("stop", "stop", paused_by=None)
+    update = last("stop", "stop", paused_by=None)
     stop: Stop
     #: The number of stops that were withdrawn before.
     after: int = 0
@@ -69,7 +69,7 @@ class StopWithdrawn(BaseEvent):
 
 class VoteCalled(BaseEvent):
     key_form = "vote-called"
-    kept_in = last("vote_called_by", "by", paused_by=None)
+    update = last("vote_called_by", "by", paused_by=None)
     by: Person
 
 
@@ -101,7 +101,7 @@ class DebateResumed(BaseEvent):
 
 class BallotsRevealed(BaseEvent):
     key_form = "reveal"
-    kept_in = last("revealed_by", "by")
+    update = last("revealed_by", "by")
     by: Person
 
 
@@ -120,13 +120,13 @@ class PeopleBallotCast(BaseEvent):
 
 class DecisionRecorded(BaseEvent):
     key_form = "decision/{0.decision.origin}"
-    kept_in = in_tuple("decisions", "decision")
+    update = in_tuple("decisions", "decision")
     decision: Decision
 
 
 class OutcomeGiven(BaseEvent):
     key_form = "outcome/{0.outcome.origin}"
-    kept_in = in_tuple("outcomes", "outcome")
+    update = in_tuple("outcomes", "outcome")
     outcome: DecisionOutcome
 
 
@@ -149,7 +149,7 @@ class FollowUpAsked(BaseEvent):
 
 class DebateContinued(BaseEvent):
     key_form = "continued/{0.debate}"
-    kept_in = in_tuple("continued_in", "debate")
+    update = in_tuple("continued_in", "debate")
     debate: str
     question: str
     by: Person

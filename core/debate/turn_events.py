@@ -48,7 +48,7 @@ class AgentsCast(TurnEnded):
 
 
 class ContributionMade(TurnEnded):
-    kept_in = by_key("contributions", "contribution")
+    update = by_key("contributions", "contribution")
     contribution: Contribution
 
 
@@ -67,12 +67,12 @@ class TurnFailed(TurnEnded):
 
 
 class QuestionsAsked(TurnEnded):
-    kept_in = by_key("questions", "questions")
+    update = by_key("questions", "questions")
     questions: Questions
 
 
 class ClarificationsOpened(TurnEnded):
-    kept_in = by_key("clarifications", "clarifications")
+    update = by_key("clarifications", "clarifications")
     payer = SUMMARIZER
     clarifications: Clarifications
 
@@ -87,37 +87,37 @@ class FacilitatorDecided(TurnEnded):
 
 
 class SummaryMade(TurnEnded):
-    kept_in = by_key("summaries", "summary")
+    update = by_key("summaries", "summary")
     summary: Summary
 
 
 class BallotCast(TurnEnded):
-    kept_in = by_key("ballots", "ballot")
+    update = by_key("ballots", "ballot")
     ballot: Ballot
 
 
 class BallotAbstained(TurnEnded):
-    kept_in = by_key("abstentions", "abstention")
+    update = by_key("abstentions", "abstention")
     abstention: Abstention
 
 
 class OptionsMerged(TurnEnded):
-    kept_in = last("options", "options")
+    update = last("options", "options")
     options: Options
 
 
 class FindingsMerged(TurnEnded):
-    kept_in = last("findings", "findings")
+    update = last("findings", "findings")
     findings: Findings
 
 
 class GatePassed(TurnEnded):
-    kept_in = by_key("gates", "gate")
+    update = by_key("gates", "gate")
     gate: Gate
 
 
 class CrossChecked(TurnEnded):
-    kept_in = last("cross_check", "check")
+    update = last("cross_check", "check")
     check: CrossCheck
 
 
@@ -125,14 +125,14 @@ class VerdictDrafted(BaseEvent):
     """The judge has written a verdict. People see it after the audit."""
 
     key_form = "{0.turn.key}"
-    kept_in = last("draft", "verdict")
+    update = last("draft", "verdict")
     turn: Turn
     verdict: Verdict
     edition: int = 1
 
 
 class Audited(TurnEnded):
-    kept_in = last("audit", "audit")
+    update = last("audit", "audit")
     audit: Audit
     edition: int = 1
 
@@ -140,19 +140,19 @@ class Audited(TurnEnded):
 class ShadowAnswered(TurnEnded):
     """One model answered the question alone. The answer is hidden until the verdict."""
 
-    kept_in = last("shadow", "shadow")
+    update = last("shadow", "shadow")
     shadow: ShadowAnswer
 
 
 class ShadowPlaced(TurnEnded):
-    kept_in = last("shadow_choice", "choice")
+    update = last("shadow_choice", "choice")
     payer = SUMMARIZER
     choice: ShadowChoice
 
 
 class VoteTallied(BaseEvent):
     key_form = "tally{0.edition_suffix}"
-    kept_in = last("tally", "tally")
+    update = last("tally", "tally")
     tally: Tally
     edition: int = 1
 
@@ -168,7 +168,7 @@ class SourceRead(TurnEnded):
 
 class VerdictReached(BaseEvent):
     key_form = "verdict{0.edition_suffix}"
-    kept_in = last("verdict", "verdict")
+    update = last("verdict", "verdict")
     verdict: Verdict
     edition: int = 1
 
