@@ -56,7 +56,7 @@ def is_public(address: Ip) -> bool:
     return not any(inner in network for network in _RESERVED)
 
 
-def fault_of(url: str) -> str:
+def address_fault(url: str) -> str:
     """Return why an address cannot be used for calls; empty if it can.
 
     Names are not resolved: a name of a forbidden address is accepted.

@@ -308,7 +308,7 @@ class _Wiring:
             store=self.store,
             receivers={receiver.name: receiver for receiver in parts.receivers},
             tell=LandingPosts(self.outbox),
-            link_of=addresses.of_thread,
+            thread_link=addresses.of_thread,
             on_outcome=lambda outcome: self._metrics.landings.labels(outcome).inc(),
         )
 
@@ -440,7 +440,7 @@ class _Wiring:
             self._metrics,
             health=health.by_part,
             depth=self.posts.backlog,
-            unlanded=self.landing.landings.backlog,
+            backlog=self.landing.landings.backlog,
             seconds=self._parts.timeouts.check,
         )
         return figures_server(self._parts.environment.moot_metrics_host, port, look_up)

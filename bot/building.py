@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import core.store.tables
-from bot.addresses import fault_of, is_loopback, sends_openly
+from bot.addresses import address_fault, is_loopback, sends_openly
 from bot.plugins import NO_PLUGINS, PluginKind, Plugins, discover
 from bot.settings import BotSettings
 from core.acts.take import Turns
@@ -298,10 +298,10 @@ def _free_models(settings: Settings) -> Sequence[Mapping[str, Any]]:
 
 def check_addresses(settings: Settings) -> None:
     for server in settings.servers:
-        if why := fault_of(server.base_url):
+        if why := address_fault(server.base_url):
             raise ConfigurationBroken(f"The address of the server {server.name}: {why}.")
     for server in settings.evidence.mcp_servers:
-        why = fault_of(server.url) if server.url else ""
+        why = address_fault(server.url) if server.url else ""
         if server.key_variable and not why and sends_openly(server.url):
             why = f"what {server.key_variable} holds would travel unencrypted; use https://"
         if why:

@@ -238,7 +238,7 @@ def health(
 
     settings = read_settings()
     answer = ask_health(url or f"http://{settings.moot_host}:{settings.moot_port}/health")
-    typer.echo(answer.words)
+    typer.echo(answer.text)
     raise typer.Exit(0 if answer.healthy else 1)
 
 

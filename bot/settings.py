@@ -17,7 +17,7 @@ from dotenv import dotenv_values
 from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from bot.addresses import fault_of, is_loopback, sends_openly
+from bot.addresses import address_fault, is_loopback, sends_openly
 from core.errors import ConfigurationBroken
 from core.use_cases.limits import Bounds
 from core.wrong_values import complaint
@@ -255,7 +255,7 @@ def _wrong_addresses(settings: BotSettings) -> Sequence[str]:
         "ANTHROPIC_BASE_URL": settings.anthropic_base_url,
         "OLLAMA_HOST": settings.ollama_host,
     }
-    faults = {name: fault_of(url) for name, url in addresses.items() if url}
+    faults = {name: address_fault(url) for name, url in addresses.items() if url}
     if not faults.get("SLACK_API_URL") and sends_openly(settings.slack_api_url):
         faults["SLACK_API_URL"] = "the token would travel unencrypted; use https://"
     if settings.pages and not _PAGES_URL.fullmatch(settings.pages.base):

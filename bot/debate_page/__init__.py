@@ -1,1 +1,1 @@
-"""A debate as a page that anybody with its link can read, and do nothing else with."""
+"""A debate as a page, which anybody with its link can read."""

@@ -1,4 +1,4 @@
-"""A debate as an HTML page: what was decided first, then how it came about (pure)."""
+"""A debate as an HTML page: first the decision, then the debate (pure)."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -37,19 +37,19 @@ from core.transcript.report import (
 from core.transcript.vote import vote_section
 from core.transcript.words import as_markdown, name_of, nested, quotation
 
-#: Signs of a whole section of a page; it is made beside everything else, and shown often.
+#: Most Markdown tokens of a section, so that a page takes little time to render.
 _MOST_SIGNS = 30_000
-#: Characters of one text that a page shows.
+#: Most characters of one text on a page.
 MOST_CHARACTERS = 100_000
-_CUT = "\n\n(Cut here: the debate's report has all of it.)"
+_CUT = "\n\n(Shortened: the debate's report has the full text.)"
 _LINKS = ("http://", "https://", "mailto:", "#")
 _DEEPEST = 6
-#: How sources are cited.
+#: Ids of sources in texts.
 _SOURCE = re.compile(r"\b[ed][0-9]{1,4}\b")
 
 
 class _Renderer(RendererHTML):
-    """The library's own, but for tables, which scroll on a phone, and images, which are words."""
+    """HTML renderer with scrollable tables, and with images replaced by their text and address."""
 
     def table_open(self, *_: Any) -> str:
         return '<div class="table" role="group" tabindex="0" aria-label="Table">\n<table>\n'
@@ -62,31 +62,35 @@ class _Renderer(RendererHTML):
         address = str(tokens[idx].attrs.get("src", ""))
         return escape(f"{tokens[idx].content} ({address})")
 
-    def footnoted(self, tokens: Sequence[Token], idx: int, *_: Any) -> str:
-        """Text outside of links, with a link to each source it cites."""
+    def cited_text(self, tokens: Sequence[Token], idx: int, *_: Any) -> str:
+        """Text outside of links, with links to the sources it cites."""
         source_ids = tokens[idx].meta["sources"]
 
-        def linked(match: re.Match[str]) -> str:
+        def link(match: re.Match[str]) -> str:
             return f'<a href="#{match[0]}">{match[0]}</a>' if match[0] in source_ids else match[0]
 
-        return _SOURCE.sub(linked, escape(tokens[idx].content))
+        return _SOURCE.sub(link, escape(tokens[idx].content))
 
 
 _RENDERER = _Renderer()
 
 
 def html(text: str, level: int, sources: Collection[str] = ()) -> Markup:
-    """Markdown as HTML with all headings below that level, without gaps between levels.
+    """Markdown as HTML.
 
-    With too many signs, or nested too deep, it becomes plain text. `sources` are anchors of the
-    page.
+    Text with too many tokens, or with too deep nesting, becomes plain text.
+
+    Args:
+        text: The Markdown.
+        level: Headings are below this level, without gaps between levels.
+        sources: Ids of sources that have an anchor on the page.
     """
-    text = _bounded(text)
+    text = _shorten(text)
     tokens = parse(text, _MOST_SIGNS)
     if tokens is None:
         return Markup('<p class="plain">{}</p>').format(text)
     last, in_link = level, False
-    for token in _all(tokens):
+    for token in _flatten(tokens):
         match token.type:
             case "heading_open":
                 last = max(min(int(token.tag[1:]), last + 1, _DEEPEST), level + 1)
@@ -101,28 +105,28 @@ def html(text: str, level: int, sources: Collection[str] = ()) -> Markup:
             case "link_close":
                 in_link = False
             case "text" if sources and not in_link:
-                token.type, token.meta = "footnoted", {"sources": sources}
+                token.type, token.meta = "cited_text", {"sources": sources}
             case "th_open":
                 token.attrs = {"scope": "col"}
             case "td_open":
-                token.attrs = {}  # its style would not be obeyed
+                token.attrs = {}  # the Content-Security-Policy forbids its style
             case _:
                 pass
     return Markup(_RENDERER.render(tokens, PARSER.options, {}))  # noqa: S704 - escaped above
 
 
 def line(text: str) -> Markup:
-    """One line of Markdown as HTML that stands in a line."""
-    fragment = html(" ".join(_bounded(text).split()), 1).strip()
+    """One line of Markdown as inline HTML."""
+    fragment = html(" ".join(_shorten(text).split()), 1).strip()
     return Markup(fragment.removeprefix("<p>").removesuffix("</p>"))  # noqa: S704 - as above
 
 
-def _bounded(text: str) -> str:
+def _shorten(text: str) -> str:
     text = visible(text)
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}{_CUT}"
 
 
-def _all(tokens: Sequence[Token]) -> Iterator[Token]:
+def _flatten(tokens: Sequence[Token]) -> Iterator[Token]:
     for token in tokens:
         yield token
         yield from token.children or ()
@@ -135,14 +139,14 @@ _TEMPLATES = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
-    # Signs that nobody sees turn text around, or hide some.
+    # Invisible characters can reverse or hide text.
     finalize=lambda value: visible(value) if type(value) is str else value,  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType] - jinja2 leaves it untyped
 )
-#: What pages look like; one file, served beside them.
+#: The style sheet of all pages.
 STYLE = (_FOLDER / "page.css").read_text(encoding="utf-8")
-#: A longer question stands below a heading that begins like it.
+#: Longest question in a heading, in characters; a longer one is shortened there and shown below.
 _LONGEST_HEADING = 240
-#: Who wrote it, and how far to trust it.
+#: A note on the authors of the text.
 _BY_MODELS = "Written by AI agents, who can be wrong: check what matters before you act on it."
 _NOTES = {
     OFFLINE: "Built from checklists by rules: no AI model was asked.",
@@ -166,6 +170,7 @@ class PageTurn:
 
 
 def page(debate: Debate, until: datetime) -> str:
+    """The page of a debate; `until` is the end of the link's validity."""
     question = " ".join(visible(debate.setup.question).split())
     is_long = len(question) > _LONGEST_HEADING
     source_ids = {source.id for source in debate.sources}
@@ -180,10 +185,10 @@ def page(debate: Debate, until: datetime) -> str:
         "clarifications": clarifications_section(debate),
         "cost": spending_section(debate),
     }
-    titled = {anchor: text.partition("\n\n") for anchor, text in parts.items()}
+    partitions = {anchor: text.partition("\n\n") for anchor, text in parts.items()}
     sections = [
         PageSection(anchor, title.removeprefix("## "), html(body, 2, source_ids))
-        for anchor, (title, _, body) in titled.items()
+        for anchor, (title, _, body) in partitions.items()
         if title
     ]
     context = debate.setup.context
@@ -227,13 +232,13 @@ def _page_turn(debate: Debate, contribution: Contribution, source_ids: Collectio
     if is_solution(debate, contribution):
         text = Markup("<p>Its text is the solution in the decision above.</p>")
     else:
-        cited = link_citations(contribution.text, contribution.citations)
-        text = html(nested(cited, 4), 4, source_ids)
+        markdown = link_citations(contribution.text, contribution.citations)
+        text = html(nested(markdown, 4), 4, source_ids)
     return PageTurn(title=title, origin=origin, text=text, warnings=contribution.warnings)
 
 
 def _evidence(debate: Debate) -> Iterator[tuple[Source, str, Sequence[tuple[str, Citation]]]]:
-    """Every source with a text or a fault, how it was read, and who quotes it with which words."""
+    """Every source with a text or a fault, its description, and its quotes by speaker."""
     quotes = [
         (name_of(debate, contribution.turn.agent), citation)
         for contribution in debate.contributions.values()
@@ -244,5 +249,5 @@ def _evidence(debate: Debate) -> Iterator[tuple[Source, str, Sequence[tuple[str,
         quotes += [("the judge", citation) for citation in debate.verdict.citations]
     for source in debate.sources:
         if source.text or source.fault:
-            of_source = [(who, quote) for who, quote in quotes if quote.source == source.id]
-            yield source, source_words(source), of_source
+            source_quotes = [(name, quote) for name, quote in quotes if quote.source == source.id]
+            yield source, source_words(source), source_quotes

@@ -1,4 +1,4 @@
-"""What is sent outside Slack: a lane of the queue per receiver, in order, until landed or dead."""
+"""Deliveries outside Slack: each receiver has a lane of the queue, which is delivered in order."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -18,27 +18,27 @@ from core.ports import DebateStore
 
 _log = logger(__name__)
 
-#: Seconds to wait after each failure in a row, most of a day in all; then it is a dead letter.
-#: As the Standard Webhooks suggest: seconds at first, then hours
+#: Seconds to wait after each failed attempt; after the last one the landing is a dead letter.
+#: From seconds to hours, as Standard Webhooks recommend
 #: (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
 WAITS: Sequence[float] = (5, 60, 300, 1800, 7200, 18_000, 50_400)
-#: Longest pause a receiver can ask for, in seconds.
+#: Longest pause that a receiver can request, in seconds.
 LONGEST_PAUSE = 86_400.0
-#: Failures in a row after which people are told: shorter troubles pass by themselves.
-TOLD_AFTER = 2
+#: Failed attempts after which people are told; short failures are not reported.
+REPORTED_AFTER = 2
 
 
 class LandingReporter(Protocol):
-    """Tells people in a debate's thread what became of a landing. Telling twice tells once."""
+    """Reports the result of a landing in a debate's thread. A repeated report has no effect."""
 
     async def report_landing(
-        self, receiver: str, landing: Landing, landed: LandedRecord, /
+        self, receiver: str, landing: Landing, record: LandedRecord, /
     ) -> None: ...
 
     async def report_failure(
-        self, receiver: Receiver, landing: Landing, why: str, /, *, again_after: float | None
+        self, receiver: Receiver, landing: Landing, reason: str, /, *, again_after: float | None
     ) -> None:
-        """`again_after` None: it is not tried again by itself."""
+        """`again_after` are seconds to the next attempt; None: there is none."""
         ...
 
 
@@ -50,9 +50,9 @@ class LandingQueue:
     store: DebateStore
     receivers: Mapping[str, Receiver]
     tell: LandingReporter
-    #: Finds the address of a debate's thread; empty: there is none.
-    link_of: Callable[[Debate], Awaitable[str]]
-    #: Told of every attempt: "landed", "failed" or "dead".
+    #: Returns the address of a debate's thread; empty if there is none.
+    thread_link: Callable[[Debate], Awaitable[str]]
+    #: Called after every attempt with "landed", "failed" or "dead".
     on_outcome: Callable[[str], None]
     landings: Landings = field(init=False)
 
@@ -61,7 +61,7 @@ class LandingQueue:
         self.outbox.steps[LANDING] = self._step
 
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
-        """Queue an event for every receiver that wants it; what is known already is left alone."""
+        """Queue an event for every receiver that wants it; an event is queued only once."""
         rows = [
             new_landing(name, debate.id, recorded.seq)
             for name, receiver in self.receivers.items()
@@ -71,17 +71,17 @@ class LandingQueue:
             await self.outbox.post(rows)
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Nothing: receivers get what was recorded."""
+        """Does nothing: receivers get recorded events only."""
 
     async def retry(self) -> int:
-        """Send dead letters again, and what waits at once; how many."""
+        """Send dead letters and waiting landings now; return their number."""
         lanes = await self.landings.retry()
         for lane in lanes:
             self.outbox.wake(lane)
         return len(lanes)
 
     async def _step(self, lane: str) -> float | None:
-        """Bring a receiver's next landing a step further; see `bot.queue.outbox.Step`."""
+        """Try to deliver a receiver's next landing; see `bot.queue.outbox.Step`."""
         receiver = self.receivers.get(lane.partition("/")[2])
         waiting = await self.landings.next_for(lane) if receiver else None
         if receiver is None or waiting is None:
@@ -96,59 +96,59 @@ class LandingQueue:
         try:
             landing = await self._landing(row)
         except (DebateUnknown, LogBroken) as error:
-            # Nobody can be told in a thread of it; doctor says it.
+            # Without a readable debate there is no thread for a report; `moot doctor` reports it.
             await self._settle(row, PostState.FAILED, "dead", error=str(error))
             return 0.0
         try:
-            landed = await receiver.deliver(landing)
+            record = await receiver.deliver(landing)
         except LandingFailed as error:
             await self._handle_failure(receiver, row, landing, error)
-        except Exception as error:  # noqa: BLE001 - or what comes after it would wait for ever
+        except Exception as error:  # noqa: BLE001 - else later landings would wait for ever
             _log.error("a receiver failed", receiver=receiver.name, exc_info=error)
-            words = f"It failed unexpectedly ({type(error).__name__}); the log says more."
-            await self._handle_failure(receiver, row, landing, LandingFailed(words))
+            text = f"It failed unexpectedly ({type(error).__name__}); see the log."
+            await self._handle_failure(receiver, row, landing, LandingFailed(text))
         else:
             if receiver.failure_text:
-                await self.tell.report_landing(receiver.name, landing, landed)
-            await self._settle(row, PostState.SENT, "landed", ts=landed.place)
+                await self.tell.report_landing(receiver.name, landing, record)
+            await self._settle(row, PostState.SENT, "landed", ts=record.place)
         return 0.0
 
     async def _landing(self, row: PostRow) -> Landing:
         debate_id, seq = row.debate_id or "", row.wanted_seq
         log = await self.store.events(debate_id)
-        upto = [entry for entry in log if entry.seq <= seq]
-        if not upto or upto[-1].seq != seq:
+        entries = [entry for entry in log if entry.seq <= seq]
+        if not entries or entries[-1].seq != seq:
             raise DebateUnknown(f"Debate {debate_id} has no event {seq}.")
-        # With its time: after a restore another event may have the same number.
-        name = f"{debate_id}/{seq}/{upto[-1].at.isoformat()}"
-        debate = fold(upto)
+        # Includes the time: after a restore, another event may have the same number.
+        name = f"{debate_id}/{seq}/{entries[-1].at.isoformat()}"
+        debate = fold(entries)
         return Landing(
             id=f"msg_{hashlib.sha256(name.encode()).hexdigest()[:32]}",
-            recorded=upto[-1],
+            recorded=entries[-1],
             debate=debate,
             newest=fold(log),
-            link=await self.link_of(debate),
+            link=await self.thread_link(debate),
             places=await self.landings.places(row.lane),
         )
 
     async def _handle_failure(
         self, receiver: Receiver, row: PostRow, landing: Landing, error: LandingFailed
     ) -> None:
-        why = str(error)
-        _log.warning("not landed", receiver=receiver.name, debate=row.debate_id, reason=why)
+        reason = str(error)
+        _log.warning("not landed", receiver=receiver.name, debate=row.debate_id, reason=reason)
         state, wait = PostState.FAILED, None
         if isinstance(error, ReceiverClosed):
-            state, wait = PostState.GONE, 0.0  # it waits as long as the receiver is closed
+            state, wait = PostState.GONE, 0.0  # waits until the receiver is opened again
         elif not error.is_final and row.attempts <= len(WAITS):
             pause = min(error.after or 0.0, LONGEST_PAUSE)
             state, wait = PostState.WAITING, max(WAITS[row.attempts - 1], pause)
-        if receiver.failure_text and (wait is None or row.attempts == TOLD_AFTER):
-            await self.tell.report_failure(receiver, landing, why, again_after=wait)
+        if receiver.failure_text and (wait is None or row.attempts == REPORTED_AFTER):
+            await self.tell.report_failure(receiver, landing, reason, again_after=wait)
         outcome = "dead" if wait is None else "failed"
-        await self._settle(row, state, outcome, error=why, after=wait or 0.0)
+        await self._settle(row, state, outcome, error=reason, after=wait or 0.0)
 
     async def _settle(self, row: PostRow, state: PostState, outcome: str, **values: Any) -> None:
-        """End the attempt, unless another process has taken it over or its debate was deleted."""
+        """Record the result, unless another process took over or the debate was deleted."""
         if await self.outbox.posts.settle(row, state, **values):
             self.on_outcome(outcome)
         else:

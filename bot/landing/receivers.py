@@ -1,4 +1,4 @@
-"""The port of places outside Slack: what one gets, and what it may answer."""
+"""The port of receivers outside Slack: its input, its result and its errors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from core.errors import MootError
 
 
 class LandingFailed(MootError):
-    """A place outside did not take what it was sent."""
+    """A receiver did not accept a landing."""
 
     def __init__(
         self,
@@ -19,48 +19,54 @@ class LandingFailed(MootError):
         after: float | None = None,
         is_final: bool = False,
     ) -> None:
-        """`message` has no secrets; `after` are seconds the place asks us to wait."""
+        """Create the error.
+
+        Args:
+            message: Shown to people; must not contain secrets.
+            after: Seconds to wait, if the receiver requested a pause.
+            is_final: Whether further attempts are useless.
+        """
         super().__init__(message)
         self.after = after
         self.is_final = is_final
 
 
 class ReceiverClosed(LandingFailed):
-    """It wants nothing more, ever; what is queued for it stays until somebody asks for it."""
+    """The receiver wants no more landings; queued ones wait until a person retries them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Landing:
-    #: The same for every attempt, and for no other event.
+    #: Unique id of the event, the same for all attempts.
     id: str
     recorded: RecordedEvent
     #: The debate right after the event.
     debate: Debate
-    #: The debate as it is now.
+    #: The current debate.
     newest: Debate
-    #: Address of the thread; empty where Slack does not have it (yet).
+    #: Address of the thread; empty if it is not in Slack (yet).
     link: str
-    #: Where the receiver has records of debates, by the debate's id.
+    #: Places of the receiver's records, by the debate's id.
     places: Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LandedRecord:
-    #: Path of a record; empty where there is none, as with webhooks.
+    #: Path of a record; empty if there is none, as with webhooks.
     place: str = ""
-    #: What it is in: a folder, or the address of a repository.
+    #: The folder, or the address of the repository, that contains it.
     inside: str = ""
     branch: str = ""
     #: Short name of the commit.
     commit: str = ""
-    #: Where a pull request for the branch is opened, as the server says; empty: it does not say.
+    #: Page for a pull request of the branch, from the server's output; empty if there is none.
     pull_link: str = ""
 
 
 class Receiver(Protocol):
-    """A place outside Slack. Gets what it wants one after the other, each at least once.
+    """A place outside Slack. Landings are delivered in order, each at least once.
 
-    Where it cannot be reached, or nobody knows, methods raise `LandingFailed`.
+    Methods raise `LandingFailed` on failure, and if the result is unknown.
     """
 
     @property
@@ -68,17 +74,17 @@ class Receiver(Protocol):
 
     @property
     def failure_text(self) -> str:
-        """Tells the thread what could not be done; empty: it is told nothing."""
+        """Sentence for the thread after a failure; empty: failures are not reported there."""
         ...
 
     def wants(self, debate: Debate, recorded: RecordedEvent) -> bool:
-        """`debate` is the debate right after the event."""
+        """Whether to deliver the event; `debate` is the debate right after it."""
         ...
 
     async def check(self) -> str:
-        """Look whether it can be reached, sending nothing; words about what was seen."""
+        """Check whether it can be reached, without sending data; return the result as text."""
         ...
 
     async def deliver(self, landing: Landing) -> LandedRecord:
-        """Send it; what arrived already by an earlier attempt is not to count twice."""
+        """Deliver a landing. A repeated delivery of the same landing must have no effect."""
         ...

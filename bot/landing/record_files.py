@@ -1,4 +1,4 @@
-"""Records (ADR) of accepted decisions in a folder: how files are named, numbered and found."""
+"""Records (ADR) of accepted decisions in a folder: names, numbers and contents of the files."""
 
 import asyncio
 import os
@@ -17,22 +17,22 @@ from core.landing import RecordPlace
 from core.redaction import redact
 from core.transcript.decision import adr, adr_title
 
-#: Longest part of a file's name that is made from the title, in characters.
+#: Longest part of a file name that comes from the title, in characters.
 _MOST_LETTERS = 50
-#: So much of a file is read to see whose record it is: facts stand at its top.
+#: Bytes that are read to find the debate of a record: its id is at the top.
 _HEAD_BYTES = 16_384
 _NUMBERED = re.compile(r"(\d{4,6})-[^/]{1,200}\.md")
 _OWN_LINE = re.compile(r"- Source: Moot debate `(d[a-z2-7]{7})`")
 
 
 def record_name(number: int, debate: Debate) -> str:
-    """Nothing in it means anything to a shell or a folder."""
+    """The file name of a record; it has no characters with a meaning for shells or paths."""
     small = unicodedata.normalize("NFKD", adr_title(debate).casefold())
     latin = re.findall(r"[a-z0-9]+", small.encode("ascii", "ignore").decode())
     words = "-".join(latin)
     short = words if len(words) <= _MOST_LETTERS else words[:_MOST_LETTERS].rpartition("-")[0]
     if 2 * sum(map(len, latin)) < sum(map(str.isalnum, small)):
-        short = ""  # of a title in another script the rest says something else
+        short = ""  # most letters are not Latin: the others would mislead
     return f"{number:04}-{short.strip('-') or debate.id}.md"
 
 
@@ -46,39 +46,39 @@ class RecordFolder:
     """Records in a folder: each debate has one file, under the name it got first."""
 
     folder: Path
-    #: File name → the debate's id; empty where nobody says whose record it is.
+    #: File name → the debate's id; empty if the file does not name a debate.
     records: Mapping[str, str]
 
     @classmethod
     def read(cls, folder: Path) -> "RecordFolder":
-        """Whose a record is stands at its top, above text of people and models."""
+        """Read the folder. Ids are read from the top of a file, above text of people and models."""
         records = dict[str, str]()
         for file in sorted(folder.iterdir()):
             if not _NUMBERED.fullmatch(file.name):
                 continue
             records[file.name] = ""
             if file.is_file() and not file.is_symlink():
-                with file.open("rb") as opened:
-                    top = opened.read(_HEAD_BYTES).decode("utf-8", "replace").partition("\n## ")[0]
+                with file.open("rb") as stream:
+                    top = stream.read(_HEAD_BYTES).decode("utf-8", "replace").partition("\n## ")[0]
                 ids = (_OWN_LINE.fullmatch(line) for line in top.splitlines())
                 records[file.name] = next((match[1] for match in ids if match), "")
         return cls(folder, records)
 
-    def name_of(self, debate_id: str) -> str:
-        return next((name for name, whose in self.records.items() if whose == debate_id), "")
+    def record_of(self, debate_id: str) -> str:
+        """The file name of a debate's record; empty if there is none."""
+        return next((name for name, owner in self.records.items() if owner == debate_id), "")
 
     def write(self, name: str, debate: Debate) -> None:
-        """Write a record whole or not at all.
+        """Write a record atomically.
 
         Raises:
-            FileExistsError: Somebody else's file has the name, which was free before.
+            FileExistsError: Another program created a file of this name meanwhile.
         """
         draft = self.folder / f".{debate.id}.part"
-        # What an earlier attempt left, or a link that somebody put there, which would be written
-        # through to wherever it leads.
+        # Remove a file of an earlier attempt, or a symbolic link, which would be followed.
         draft.unlink(missing_ok=True)
-        with draft.open("xb") as opened:
-            opened.write(record_text(debate))
+        with draft.open("xb") as stream:
+            stream.write(record_text(debate))
         try:
             if name in self.records:
                 draft.replace(self.folder / name)
@@ -92,14 +92,14 @@ def record_text(debate: Debate) -> bytes:
     return redact(adr(debate)).encode()
 
 
-def is_kept(debate: Debate) -> bool:
-    """Whether a record is begun for a debate as it stands; once begun it is always renewed."""
+def needs_record(debate: Debate) -> bool:
+    """Whether a new record is written for a debate. Existing records are always updated."""
     return debate.decision is not None and debate.decision.kind is DecisionKind.ACCEPT
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordReceiver:
-    """What `Receiver`s of decision records share."""
+    """Base class of `Receiver`s of decision records."""
 
     records: RecordPlace
 
@@ -109,20 +109,22 @@ class RecordReceiver:
 
     @property
     def failure_text(self) -> str:
-        return "The decision record could not be put where your team keeps its records."
+        return "The decision record could not be saved with your team's records."
 
     def wants(self, debate: Debate, recorded: RecordedEvent) -> bool:
-        changes = isinstance(recorded.event, DecisionRecorded | OutcomeGiven)
-        return changes and debate.acceptance is not None and self.records.serves(debate.setup.place)
+        is_change = isinstance(recorded.event, DecisionRecorded | OutcomeGiven)
+        return (
+            is_change and debate.acceptance is not None and self.records.serves(debate.setup.place)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class FolderReceiver(RecordReceiver):
-    """A `Receiver` that keeps one file per accepted decision; nothing else is touched."""
+    """A `Receiver` that writes one file per accepted decision, and no other files."""
 
     async def check(self) -> str:
         folder = self.records.folder
-        if not os.access(f"{folder}/.", os.W_OK | os.X_OK):  # the dot: of no file
+        if not os.access(f"{folder}/.", os.W_OK | os.X_OK):  # the dot fails for files
             raise LandingFailed(f"{folder} is no folder that Moot can write to.")
         return "can be written"
 
@@ -130,15 +132,15 @@ class FolderReceiver(RecordReceiver):
         try:
             place = await asyncio.to_thread(self._write, landing)
         except OSError as error:
-            # Also where somebody else took the number meanwhile: the queue tries again.
-            why = (error.strerror or type(error).__name__).lower()
-            raise LandingFailed(f"{self.records.folder} cannot be written: {why}.") from None
+            # Also if another program took the number meanwhile: the queue tries again.
+            reason = (error.strerror or type(error).__name__).lower()
+            raise LandingFailed(f"{self.records.folder} cannot be written: {reason}.") from None
         return LandedRecord(place=place, inside=self.records.folder)
 
     def _write(self, landing: Landing) -> str:
         debate, folder = landing.newest, RecordFolder.read(Path(self.records.folder))
-        name = folder.name_of(debate.id)
-        if not name and not is_kept(landing.debate):
+        name = folder.record_of(debate.id)
+        if not name and not needs_record(landing.debate):
             return ""
         name = name or record_name(next_number(folder.records), debate)
         folder.write(name, debate)

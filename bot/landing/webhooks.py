@@ -1,4 +1,4 @@
-"""Webhooks: signed messages about debates, sent to addresses of the settings."""
+"""Webhooks: signed messages about debates, sent to the addresses in the settings."""
 
 import asyncio
 import base64
@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from bot.addresses import Ip, fault_of, is_public
+from bot.addresses import Ip, address_fault, is_public
 from bot.landing.receivers import LandedRecord, Landing, LandingFailed, ReceiverClosed
 from bot.links import GuardedResolver, calling
 from core.debate.debate_events import DebateConcluded, DebateFailed, DebateStarted
@@ -34,33 +34,37 @@ from core.transcript.cited import decision_line
 from core.transcript.decision import adr
 
 _PREFIX = "whsec_"
-#: Bytes of a secret, at least and at most, as the specification asks.
+#: Shortest and longest secret in bytes, by the Standard Webhooks specification.
 _SHORTEST, _LONGEST = 24, 64
 
 
-def secret_of(text: str, variable: str) -> bytes:
-    """Raises `ConfigurationBroken` where it is missing or of another form, without showing it."""
-    how = (
+def parse_secret(text: str, variable: str) -> bytes:
+    """The secret in a variable.
+
+    Raises:
+        ConfigurationBroken: It is missing or malformed. The message does not contain it.
+    """
+    hint = (
         f"Put `{_PREFIX}` and {_SHORTEST} to {_LONGEST} random bytes in base64 there, for example "
         f"with: echo {_PREFIX}$(openssl rand -base64 32)"
     )
     if not text:
-        raise ConfigurationBroken(f"{variable} is not set. {how}")
+        raise ConfigurationBroken(f"{variable} is not set. {hint}")
     try:
         secret = base64.b64decode(text.strip().removeprefix(_PREFIX), validate=True)
     except (binascii.Error, ValueError):
         secret = b""
     if not text.strip().startswith(_PREFIX) or not _SHORTEST <= len(secret) <= _LONGEST:
-        raise ConfigurationBroken(f"{variable} is no secret of a webhook. {how}")
+        raise ConfigurationBroken(f"{variable} is not a secret of a webhook. {hint}")
     return secret
 
 
 def signed_headers(
     message_id: str, timestamp: int, body: bytes, secrets: Sequence[bytes]
 ) -> Mapping[str, str]:
-    """`message_id` is the same for every attempt; during a change of secrets both sign."""
-    signed = f"{message_id}.{timestamp}.".encode() + body
-    signatures = [hmac.new(secret, signed, hashlib.sha256).digest() for secret in secrets]
+    """The headers of a message. `message_id` is the same for all attempts; every secret signs."""
+    content = f"{message_id}.{timestamp}.".encode() + body
+    signatures = [hmac.new(secret, content, hashlib.sha256).digest() for secret in secrets]
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(timestamp),
@@ -70,7 +74,7 @@ def signed_headers(
     }
 
 
-_DECIDED: Mapping[DecisionKind, WebhookEvent] = {
+_DECISION_EVENTS: Mapping[DecisionKind, WebhookEvent] = {
     DecisionKind.ACCEPT: WebhookEvent.ACCEPTED,
     DecisionKind.REJECT: WebhookEvent.REJECTED,
     DecisionKind.REVISIT: WebhookEvent.REVISIT,
@@ -79,29 +83,31 @@ _DECIDED: Mapping[DecisionKind, WebhookEvent] = {
 _GONE, _TOO_MANY, _UNAVAILABLE = 410, 429, 503
 
 
-def event_of(debate: Debate, recorded: RecordedEvent) -> WebhookEvent | None:
-    """What webhooks call the event; None: they are not told of it."""
+def webhook_event(debate: Debate, recorded: RecordedEvent) -> WebhookEvent | None:
+    """The webhook event for a recorded event; None if webhooks do not get it."""
     match recorded.event:
         case DebateStarted():
             return WebhookEvent.STARTED
         case DebateConcluded(edition=edition) | DebateFailed(edition=edition) if (
             edition != debate.edition
         ):
-            return None  # written while somebody wanted the debate to go on
+            return None  # a person continued the debate meanwhile
         case DebateConcluded():
             return WebhookEvent.DECIDED
         case DebateFailed():
             return WebhookEvent.FAILED
         case DecisionRecorded(decision=decision):
-            return _DECIDED[decision.kind]
+            return _DECISION_EVENTS[decision.kind]
         case OutcomeGiven():
             return WebhookEvent.OUTCOME
         case _:
             return None
 
 
-def message_of(landing: Landing, event: WebhookEvent, *, whole_text: bool) -> Mapping[str, Any]:
-    """docs/landing.md says what is in it."""
+def webhook_message(
+    landing: Landing, event: WebhookEvent, *, whole_text: bool
+) -> Mapping[str, Any]:
+    """The message, as documented in docs/landing.md."""
     debate, setup, verdict = landing.debate, landing.debate.setup, landing.debate.verdict
     fields: dict[str, Any] = {
         "debate": debate.id,
@@ -113,29 +119,29 @@ def message_of(landing: Landing, event: WebhookEvent, *, whole_text: bool) -> Ma
         "verdict": decision_line(verdict) if verdict else None,
         "confidence": verdict.confidence if verdict else None,
     }
-    why = ""
+    reason = ""
     match landing.recorded.event:
         case DecisionRecorded(decision=decision):
-            fields["decided_by"], why = _person(decision.by), decision.why
+            fields["decided_by"], reason = _person(decision.by), decision.why
             if decision.revisit_on:
                 fields["revisit_on"] = decision.revisit_on.isoformat()
             if decision.superseded_by:
                 fields["superseded_by"] = decision.superseded_by
         case OutcomeGiven(outcome=outcome):
             fields |= {"outcome": outcome.kind.value, "said_by": _person(outcome.by)}
-            why = outcome.why
-        case DebateFailed(reason=reason):
-            fields["failure"] = reason
+            reason = outcome.why
+        case DebateFailed(reason=failure):
+            fields["failure"] = failure
         case _:
             pass
     if whole_text:
-        fields |= {"why": why, "record": adr(debate)}
-    at = landing.recorded.at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    return {"type": f"debate.{event.value}", "timestamp": at, "data": fields}
+        fields |= {"why": reason, "record": adr(debate)}
+    timestamp = landing.recorded.at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return {"type": f"debate.{event.value}", "timestamp": timestamp, "data": fields}
 
 
-def _person(who: Person) -> Mapping[str, str]:
-    return {"id": who.id, "name": who.name}
+def _person(person: Person) -> Mapping[str, str]:
+    return {"id": person.id, "name": person.name}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,10 +149,10 @@ class WebhookReceiver:
     """A `Receiver` that posts signed JSON to an address."""
 
     webhook: Webhook
-    #: The newest first.
+    #: Newest first.
     secrets: Sequence[bytes]
     clock: Clock
-    #: Says which addresses may be called.
+    #: Whether an address may be called.
     may_call: Callable[[Ip], bool] = is_public
 
     @property
@@ -155,16 +161,16 @@ class WebhookReceiver:
 
     @property
     def failure_text(self) -> str:
-        return ""  # it is administrators' business, not the thread's
+        return ""  # failures concern administrators, who see them in `moot doctor`
 
     def wants(self, debate: Debate, recorded: RecordedEvent) -> bool:
-        event = event_of(debate, recorded)
+        event = webhook_event(debate, recorded)
         return event in self.webhook.events and self.webhook.serves(debate.setup.place)
 
     async def check(self) -> str:
         parts = urlsplit(self.webhook.url)
         is_tls, host = parts.scheme == "https", parts.hostname or ""
-        async with self._in_words():
+        async with self._report_errors():
             check_address(self.webhook.url, self.may_call)
             port = parts.port or (443 if is_tls else 80)
             target = (await GuardedResolver(self.may_call).resolve(host, port))[0]
@@ -180,10 +186,10 @@ class WebhookReceiver:
         return "can be reached"
 
     async def deliver(self, landing: Landing) -> LandedRecord:
-        event = event_of(landing.debate, landing.recorded)
+        event = webhook_event(landing.debate, landing.recorded)
         if event is None:
             raise LandingFailed("There is no message about this event.", is_final=True)
-        message = message_of(landing, event, whole_text=self.webhook.whole_text)
+        message = webhook_message(landing, event, whole_text=self.webhook.whole_text)
         body = json.dumps(without_secrets(message), ensure_ascii=False).encode()
         now = int(self.clock.now().timestamp())
         headers = {
@@ -191,11 +197,12 @@ class WebhookReceiver:
             "Content-Type": "application/json",
             "User-Agent": "Moot",
         }
-        async with self._in_words():
+        async with self._report_errors():
             return await self._post(body, headers)
 
     @asynccontextmanager
-    async def _in_words(self) -> AsyncGenerator[None]:
+    async def _report_errors(self) -> AsyncGenerator[None]:
+        """Apply the time limit, and turn errors in the block into `LandingFailed`."""
         seconds = self.webhook.seconds
         try:
             async with asyncio.timeout(seconds):
@@ -207,13 +214,13 @@ class WebhookReceiver:
             words = f"{self._host} did not answer within {seconds:g} seconds."
             raise LandingFailed(words) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            # Its own words may quote what the other side sent.
+            # The error's text may quote data of the server.
             words = f"{self._host} cannot be reached ({type(error).__name__})."
             raise LandingFailed(words) from None
 
     @property
     def _host(self) -> str:
-        """Without path and query: they may hold a token."""
+        """The host, without path and query: these may contain a token."""
         return urlsplit(self.webhook.url).netloc
 
     async def _post(self, body: bytes, headers: Mapping[str, str]) -> LandedRecord:
@@ -224,29 +231,35 @@ class WebhookReceiver:
                 self.webhook.url, data=body, headers=headers, allow_redirects=False
             ) as answer,
         ):
-            # The body, which may not end, is not read.
+            # The body is not read: it may be endless.
             status = answer.status
             after = answer.headers.get("Retry-After", "")
         if status // 100 == 2:  # noqa: PLR2004 - any code of success
             return LandedRecord()
         words = f"{self._host} answered with the code {status}."
         if status == _GONE:
-            raise ReceiverClosed(f"{words} It wants nothing more, so nothing more is sent.")
+            raise ReceiverClosed(f"{words} Nothing more is sent to it.")
         if status // 100 == 3:  # noqa: PLR2004 - a redirect
-            raise LandingFailed(f"{words} Redirects are not followed: put the new address in.")
+            raise LandingFailed(
+                f"{words} Redirects are not followed: set the new address in the settings."
+            )
         has_wait = status in {_TOO_MANY, _UNAVAILABLE} and after.isascii() and after.isdigit()
         raise LandingFailed(words, after=float(after[:9]) if has_wait else None)
 
 
 def check_address(url: str, may_call: Callable[[Ip], bool]) -> None:
-    """An address in figures is not looked up, so the resolver does not guard it."""
+    """Check an IP address: it needs no look-up, so the resolver does not check it.
+
+    Raises:
+        BadInput: It may not be called.
+    """
     with suppress(ValueError):
         if not may_call(ipaddress.ip_address(urlsplit(url).hostname or "")):
             raise BadInput("its address is not public")
 
 
-def guard_of(webhook: Webhook) -> Callable[[Ip], bool]:
-    """Never one where machines get their own credentials."""
+def call_guard(webhook: Webhook) -> Callable[[Ip], bool]:
+    """The check of IP addresses for a webhook. Metadata services are always refused."""
     if not webhook.private_address:
         return is_public
-    return lambda ip: not fault_of(f"http://[{ip}]/" if ip.version == 6 else f"http://{ip}/")  # noqa: PLR2004 - IPv6
+    return lambda ip: not address_fault(f"http://[{ip}]/" if ip.version == 6 else f"http://{ip}/")  # noqa: PLR2004 - IPv6

@@ -24,9 +24,9 @@ from core.store.upkeep import EVERYTHING, PurgeFilter, purge_debates, readers_of
 
 _log = logger(__name__)
 
-#: Debates deleted in one transaction: 2 to 6 MB, for which others wait some tens of milliseconds.
+#: Debates deleted in one transaction: 2 to 6 MB, which block other writers for some 10 ms.
 _AT_ONCE = 10
-#: Pages of the index of words merged in one transaction.
+#: Pages of the search index merged in one transaction.
 _PAGES = 500
 
 
@@ -42,39 +42,42 @@ async def purge_for_good(
     completed by the next one.
 
     Args:
-        database: Open.
-        workspace: Whose; None: of all.
-        before: Only those that ended before; None: all, running ones included.
-        only: Of one person, channel or debate only.
+        database: An open database.
+        workspace: Slack's id of a workspace; None: all workspaces.
+        before: Only debates that ended before this time; None: all, including running ones.
+        only: Only debates of a person or channel, or one debate.
+
+    Returns:
+        The ids of the deleted debates.
     """
 
-    def some(connection: Connection) -> Sequence[str]:
+    def purge_batch(connection: Connection) -> Sequence[str]:
         debates = purge_debates(connection, workspace, before, only, most=_AT_ONCE)
         purge_traces(connection, debates)
         return debates
 
-    deleted: list[str] = []
-    while ids := await database.write(some):
-        deleted += ids
-    # Also if nothing was deleted now: an earlier call may have come to its end before this.
+    deleted_ids: list[str] = []
+    while ids := await database.write(purge_batch):
+        deleted_ids += ids
+    # Also if nothing was deleted now: an earlier call may have been interrupted before this.
     pages = -_PAGES
     while await database.write(lambda c, pages=pages: merge_words(c, pages)):
         pages = _PAGES
-    return deleted
+    return deleted_ids
 
 
 class EndedDebates(bot.store.tables.TableUser):
     async def purge(self, before: datetime) -> None:
-        """Delete what ended before: log, costs, posts, reminders and search words.
+        """Delete debates that ended before a time: log, costs, posts, reminders and search words.
 
         On SQLite the freed pages are overwritten, then given back to the disk, and the write-ahead
         log is emptied. On PostgreSQL the server's own VACUUM frees them.
 
         Raises:
-            StoreDown: The database does not answer; the rest is deleted the next time.
+            StoreDown: The database does not answer; the next call deletes the rest.
         """
-        if deleted := await purge_for_good(self._database, None, before):
-            _log.info("old debates deleted", debates=len(deleted))
+        if deleted_ids := await purge_for_good(self._database, None, before):
+            _log.info("old debates deleted", debates=len(deleted_ids))
         await self._database.shrink()
 
 
@@ -82,10 +85,10 @@ _PRIVATE = 0o600
 
 
 def back_up(location: str, target: Path) -> int:
-    """Copy the database while the bot may go on using it; return the copy's bytes.
+    """Copy the database, even while the bot uses it; return the size of the copy in bytes.
 
-    The copy is one consistent state (https://sqlite.org/backup.html) and is checked before it is
-    given its name.
+    The copy is one consistent state (https://sqlite.org/backup.html) and is checked before it gets
+    its name.
 
     Raises:
         BadInput: The target exists or its folder does not, or the database is on a server.
@@ -93,13 +96,13 @@ def back_up(location: str, target: Path) -> int:
     """
     url = make_url(database_url(location))
     if not url.drivername.startswith("sqlite"):
-        raise BadInput("PostgreSQL is backed up with its own tool: pg_dump --format=custom.")
+        raise BadInput("Back up PostgreSQL with its own tool: pg_dump --format=custom.")
     if target.exists():
         raise BadInput(f"{target} exists already. Name a new file.")
     if not target.parent.is_dir():
         raise BadInput(f"There is no folder {target.parent}.")
     source = Path(url.database or "")
-    check_no_log_is_left(source)  # SQLite deletes it, also where it only reads
+    check_no_log_is_left(source)  # SQLite would delete it, even when it only reads
     if not source.exists():
         raise BadInput(f"There is no database {source}.")
     draft = target.with_name(target.name + ".part")
@@ -108,7 +111,7 @@ def back_up(location: str, target: Path) -> int:
         draft.replace(target)
         return target.stat().st_size
     except (sqlite3.Error, OSError) as error:
-        raise StoreDown(f"The backup failed: {error}. Nothing was left behind.") from error
+        raise StoreDown(f"The backup failed: {error}. No file was left.") from error
     finally:
         draft.unlink(missing_ok=True)
 
@@ -121,29 +124,29 @@ def _copy(source: Path, draft: Path) -> None:
         closing(sqlite3.connect(draft)) as copy,
     ):
         original.backup(copy)
-        (answer,) = copy.execute("PRAGMA integrity_check").fetchone()
-        if answer != "ok":
-            raise sqlite3.DatabaseError(f"the copy is damaged ({answer})")
-        # Marks it as a backup, so that a bot started on it knows that Slack is ahead.
+        (result,) = copy.execute("PRAGMA integrity_check").fetchone()
+        if result != "ok":
+            raise sqlite3.DatabaseError(f"the copy is damaged ({result})")
+        # Mark the copy as a backup: a bot started on it must expect newer posts in Slack.
         if copy.execute("SELECT 1 FROM sqlite_master WHERE name = 'installation'").fetchone():
             now = SystemClock().now().isoformat()
             copy.execute("INSERT OR REPLACE INTO installation VALUES (?, ?)", (BACKUP, now))
             copy.commit()
-        copy.execute("PRAGMA journal_mode=DELETE")  # one file, also when somebody looks into it
+        copy.execute("PRAGMA journal_mode=DELETE")  # keeps it one file, even when it is opened
 
 
 def restore(location: str, source: Path | None) -> Path | None:
-    """Put a backup in the database's place; the bot must be stopped.
+    """Replace the database by a backup; the bot must be stopped.
 
-    Debates that were under way are held at the next start until somebody resumes them, and what
-    they post is looked for in Slack before it is sent.
+    At the next start, running debates stay paused until a person resumes them, and their posts are
+    looked for in Slack before they are sent.
 
     Args:
         location: A file path or a database URL.
-        source: The backup; None: the database has been restored already, as with pg_restore.
+        source: The backup; None: the database was restored already, for example by pg_restore.
 
     Returns:
-        Where the database that was there is now; None: there was none.
+        The new path of the replaced database; None: there was none.
 
     Raises:
         BadInput: There is no such backup, or the database is on a server.
@@ -191,7 +194,7 @@ def _put_in_place(source: Path, target: Path) -> Path | None:
 @dataclass(frozen=True)
 class PurgeResult:
     debates: int
-    #: Ids of later debates that read a deleted one's decision as a source, and hold its words.
+    #: Ids of later debates that have the decision of a deleted debate as a source.
     readers: Sequence[str]
 
 
@@ -200,13 +203,13 @@ async def purge(
 ) -> PurgeResult:
     """Delete a workspace's debates for good.
 
-    Nothing of them is left in the file, its write-ahead log or a backup made afterwards.
+    The file, its write-ahead log and later backups contain nothing of them.
 
     Args:
         location: A file path or a database URL. A file must not be in use: stop the bot first.
         workspace: Slack's id of the workspace.
-        before: Only debates that ended before; None: everything known of the workspace.
-        only: Of one person, channel or debate only.
+        before: Only debates that ended before this time; None: all data of the workspace.
+        only: Only debates of a person or channel, or one debate.
 
     Raises:
         StoreDown: The database is in use, or does not answer; nothing was deleted.
@@ -214,10 +217,10 @@ async def purge(
     async with await Database.open(database_url(location)) as database:
         await core.store.tables.prepare(database)
         await bot.store.tables.prepare(database)
-        deleted = await purge_for_good(database, workspace, before, only)
+        deleted_ids = await purge_for_good(database, workspace, before, only)
         if before is None and only == EVERYTHING:
             await database.write(lambda connection: purge_workspace(connection, workspace))
         elif before is None and (only.person or only.channel):
             await database.write(lambda c: purge_answers(c, workspace, only.person, only.channel))
         await database.clean()
-        return PurgeResult(len(deleted), await readers_of(database, deleted))
+        return PurgeResult(len(deleted_ids), await readers_of(database, deleted_ids))

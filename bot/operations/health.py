@@ -1,4 +1,4 @@
-"""Whether the bot works: its database, its connection to Slack, its token, what it is doing."""
+"""Health of the bot: its database, its connection to Slack, and its token."""
 
 import asyncio
 import json
@@ -22,9 +22,9 @@ if TYPE_CHECKING:  # `moot --version` and `moot health` load nothing of Slack
 
 _log = logger(__name__)
 
-#: Asks one part whether it works; a `MootError` says why it does not.
+#: Checks one part; raises `MootError` with the reason if the part does not work.
 Check = Callable[[], Awaitable[None]]
-#: What is looked at, and what is said of a part that does not work.
+#: Part → its status in the report if it does not work.
 PARTS = {"database": "down", "slack": "down", "token": "refused"}
 #: Seconds that the result of the database check, and of the token check, is cached.
 DATABASE_SECONDS = 2.0
@@ -41,11 +41,11 @@ def moot_version() -> str:
 
 @dataclass(frozen=True)
 class Report:
-    """What `/health` says. Why a part does not work stands in the log: anybody may read this."""
+    """The report of `/health`. Reasons are only in the log, as anybody may read the report."""
 
-    #: Whether each part works; the token: whether Slack takes ours.
+    #: Whether each part works. The part "token" works if Slack accepts the bot token.
     by_part: Mapping[str, bool]
-    #: Debates being worked on.
+    #: Number of running debates.
     debates: int
 
     @property
@@ -64,17 +64,17 @@ class Probe:
 
     name: str
     check: Check
-    #: Seconds that it may take.
+    #: Time limit in seconds.
     seconds: float
-    #: Seconds that an answer is good for: `/health` may be asked by anybody, as often as they like.
-    kept: float = 0.0
+    #: Seconds that a result is cached, as anybody may call `/health` at any rate.
+    cache_seconds: float = 0.0
     _fault: str = field(default="", init=False)
-    _until: float = field(default=0.0, init=False)
+    _cached_until: float = field(default=0.0, init=False)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def works(self) -> bool:
         async with self._asking:
-            if time.monotonic() < self._until:
+            if time.monotonic() < self._cached_until:
                 return not self._fault
             fault = ""
             try:
@@ -89,7 +89,7 @@ class Probe:
             elif self._fault and not fault:
                 _log.info("healthy again", part=self.name)
             self._fault = fault
-            self._until = time.monotonic() + self.kept
+            self._cached_until = time.monotonic() + self.cache_seconds
         return not self._fault
 
 
@@ -117,33 +117,33 @@ def health_of(
     """The health check of a bot.
 
     Args:
-        database: Writes to it, so that a full disk is noticed.
-        gateway: The WebSocket; None in HTTP mode, where Slack comes to us.
-        client: Has the token; with OAuth none, as every workspace has its own.
-        debates: The debates that this process runs.
-        seconds: How long each part may take.
+        database: Check that writes to the database, so that a full disk is noticed.
+        gateway: The WebSocket; None in HTTP mode.
+        client: Client with the bot token; without one with OAuth, as each workspace has its own.
+        debates: Returns the debates that this process runs.
+        seconds: Time limit of each part.
     """
     from bot.slack.connection.socket import identify  # noqa: PLC0415 - see above
 
-    async def connected() -> None:
+    async def check_connection() -> None:
         if gateway is not None and not await gateway.is_connected():
             raise MootError("The WebSocket to Slack is not connected.")
 
-    async def token_good() -> None:
+    async def check_token() -> None:
         try:
             if client.token:
                 await identify(client)
         except ConfigurationBroken:
             raise
         except MootError as error:
-            # Slack is away. Taking us out of service would not bring it back.
+            # Slack cannot be reached. A restart of the bot would not help, so it stays healthy.
             _log.warning("cannot ask about the token", reason=str(error))
 
     return Health(
         probes=(
-            Probe("database", database, seconds, kept=DATABASE_SECONDS),
-            Probe("slack", connected, seconds),
-            Probe("token", token_good, seconds, kept=TOKEN_SECONDS),
+            Probe("database", database, seconds, cache_seconds=DATABASE_SECONDS),
+            Probe("slack", check_connection, seconds),
+            Probe("token", check_token, seconds, cache_seconds=TOKEN_SECONDS),
         ),
         debates=lambda: len(debates()),
     )
@@ -152,19 +152,19 @@ def health_of(
 @dataclass(frozen=True)
 class HealthAnswer:
     healthy: bool
-    #: The report's JSON, or why there is none.
-    words: str
-    #: The parts that do not work, each with what is wrong; none if nobody answered.
+    #: The report as JSON, or the reason why there is none.
+    text: str
+    #: The parts that do not work, with their status; empty if there was no answer.
     troubles: Sequence[str] = ()
 
 
 def ask_health(url: str) -> HealthAnswer:
     if not url.startswith(("http://", "https://")):
-        raise BadInput(f"{url!r} is no web address; it begins with http://")
+        raise BadInput(f"{url!r} is not a web address: it must begin with http://")
     try:
         proxy = proxy_of(url)
-        through = {urlsplit(url).scheme: proxy} if proxy.startswith("http") else {}
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler(through))
+        proxies = {urlsplit(url).scheme: proxy} if proxy.startswith("http") else {}
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies))
         try:
             with opener.open(url, timeout=_ANSWER_SECONDS) as answer:
                 body, healthy = answer.read(), True
@@ -174,11 +174,11 @@ def ask_health(url: str) -> HealthAnswer:
     except OSError as error:
         reason = getattr(error, "reason", error)
         return HealthAnswer(
-            healthy=False, words=f"Nobody answers at {url}: {reason}. Is the bot running?"
+            healthy=False, text=f"Nothing answers at {url}: {reason}. Is the bot running?"
         )
     try:
         fields = cast("dict[str, Any]", json.loads(body))
         troubles = [f"{part} {fields[part]}" for part in PARTS if fields[part] != "ok"]
-    except (ValueError, TypeError, KeyError):  # another program answers there
-        return HealthAnswer(healthy=False, words=f"What answers at {url} is no bot of Moot.")
-    return HealthAnswer(healthy=healthy, words=json.dumps(fields, indent=2), troubles=troubles)
+    except (ValueError, TypeError, KeyError):  # the answer of another program
+        return HealthAnswer(healthy=False, text=f"The program at {url} is not a bot of Moot.")
+    return HealthAnswer(healthy=healthy, text=json.dumps(fields, indent=2), troubles=troubles)

@@ -1,4 +1,4 @@
-"""Figures for Prometheus: counted as debates go on, or looked up when somebody asks."""
+"""Metrics for Prometheus: counted as events are published, or read at each request."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -30,34 +30,38 @@ T = TypeVar("T")
 N = TypeVar("N")
 
 _LAGS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
-#: What is counted of the summaries of a debate when it ends: name, help, and its figure.
+#: Counters of the summaries of a debate, increased at its end: name, help, and value.
 _SUMMARIES: Sequence[tuple[str, str, Callable[[SummaryMetrics], float]]] = (
-    ("summaries", "Summaries made.", lambda of: of.generated),
+    ("summaries", "Summaries made.", lambda metrics: metrics.generated),
     (
         "summary_seconds",
         "Seconds summaries took.",
-        lambda of: of.average_seconds * of.generated,
+        lambda metrics: metrics.average_seconds * metrics.generated,
     ),
-    ("summary_tokens", "Tokens written for summaries.", lambda of: of.tokens),
-    ("summaries_in_time", "Summaries ready before needed.", lambda of: of.ready_before_needed),
-    ("summaries_late", "Summaries missing when first wanted.", lambda of: of.late),
+    ("summary_tokens", "Tokens written for summaries.", lambda metrics: metrics.tokens),
+    (
+        "summaries_in_time",
+        "Summaries ready before needed.",
+        lambda metrics: metrics.ready_before_needed,
+    ),
+    ("summaries_late", "Summaries missing when first wanted.", lambda metrics: metrics.late),
     (
         "summary_late_seconds",
         "Seconds for which a wanted summary was missing.",
-        lambda of: of.late_seconds,
+        lambda metrics: metrics.late_seconds,
     ),
-    ("summaries_failed", "Summaries that were not made.", lambda of: of.failed),
-    ("summary_blocked_turns", "Turns that waited for a summary.", lambda of: of.blocked),
-    ("summary_blocked_seconds", "Seconds they waited.", lambda of: of.blocked_seconds),
+    ("summaries_failed", "Summaries that were not made.", lambda metrics: metrics.failed),
+    ("summary_blocked_turns", "Turns that waited for a summary.", lambda metrics: metrics.blocked),
+    ("summary_blocked_seconds", "Seconds they waited.", lambda metrics: metrics.blocked_seconds),
 )
 
 
 class Metrics:
-    """One registry per running bot. Names begin with `moot_`."""
+    """The metrics of one bot. Names begin with `moot_`."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        # Memory, open files and CPU time of the process, where the system tells them (Linux).
+        # Memory, open files and CPU time of the process (on Linux).
         ProcessCollector(registry=self.registry)
         self.started = self._counter("debates_started", "Debates begun.")
         self.ended = self._counter("debates_ended", "Debates ended.", "status")
@@ -100,7 +104,7 @@ class Metrics:
 
 @dataclass
 class CountingSink:
-    """An `EventSink` that counts what was published. After a crash, maybe twice."""
+    """An `EventSink` that counts published events. After a crash, events may be counted twice."""
 
     store: DebateStore
     clock: Clock
@@ -109,11 +113,11 @@ class CountingSink:
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         lag = (self.clock.now() - recorded.at).total_seconds()
         self.metrics.lag.observe(max(0.0, lag))
-        event, spent = recorded.event, usage_of(recorded.event)
-        self.metrics.tokens.labels("input").inc(spent.input_tokens)
-        self.metrics.tokens.labels("output").inc(spent.output_tokens)
-        self.metrics.tokens.labels("cached").inc(spent.cached_tokens)
-        self.metrics.cost.inc(float(spent.cost or 0))
+        event, usage = recorded.event, usage_of(recorded.event)
+        self.metrics.tokens.labels("input").inc(usage.input_tokens)
+        self.metrics.tokens.labels("output").inc(usage.output_tokens)
+        self.metrics.tokens.labels("cached").inc(usage.cached_tokens)
+        self.metrics.cost.inc(float(usage.cost or 0))
         self.metrics.events.labels(event.kind).inc()
         if (turn := turn_of(recorded)) is not None:
             outcome = "failed" if isinstance(event, TurnFailed) else "done"
@@ -135,7 +139,7 @@ class CountingSink:
                 pass
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Nothing: turns count when they have ended."""
+        """Does nothing: turns are counted at their end."""
 
 
 async def exposition(
@@ -143,34 +147,34 @@ async def exposition(
     *,
     health: Callable[[], Awaitable[Mapping[str, bool]]],
     depth: Callable[[], Awaitable[float]],
-    unlanded: Callable[[], Awaitable[LandingBacklog]],
+    backlog: Callable[[], Awaitable[LandingBacklog]],
     seconds: float = DEFAULT_TIMEOUTS.check,
 ) -> bytes:
-    """All figures as of now; one that cannot be looked up is not a number.
+    """All metrics with their current values; NaN for a value that cannot be read.
 
     Args:
-        metrics: What was counted.
-        health: Whether each part works, as `/health` says.
-        depth: How many posts are neither sent nor refused, in the whole installation.
-        unlanded: Landings that wait, and dead letters, in the whole installation.
-        seconds: How long the database may take: Prometheus waits for ten.
+        metrics: The counters of this process.
+        health: Returns whether each part works, as in `/health`.
+        depth: Returns the number of waiting posts in the whole installation.
+        backlog: Returns waiting landings and dead letters in the whole installation.
+        seconds: Time limit of the database; Prometheus waits ten seconds.
     """
 
-    async def looked_up(look: Callable[[], Awaitable[T]], otherwise: N) -> T | N:
+    async def value_or(default: N, read: Callable[[], Awaitable[T]]) -> T | N:
         try:
             async with asyncio.timeout(seconds):
-                return await look()
+                return await read()
         except (StoreError, TimeoutError):
-            return otherwise
+            return default
 
     unknown = float("nan")
-    parts, waiting, backlog = await asyncio.gather(
-        health(), looked_up(depth, unknown), looked_up(unlanded, None)
+    parts, waiting, landings = await asyncio.gather(
+        health(), value_or(unknown, depth), value_or(None, backlog)
     )
     metrics.tasks.set(len(asyncio.all_tasks()))
     for part, works in parts.items():
         metrics.health.labels(part).set(works)
     metrics.depth.set(waiting)
-    metrics.unlanded.set(backlog.waiting if backlog else unknown)
-    metrics.dead_letters.set(backlog.dead if backlog else unknown)
+    metrics.unlanded.set(landings.waiting if landings else unknown)
+    metrics.dead_letters.set(landings.dead if landings else unknown)
     return metrics.text()

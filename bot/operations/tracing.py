@@ -1,4 +1,4 @@
-"""Traces for OpenTelemetry: a span per debate, in it one per turn; nothing that people wrote.
+"""Traces for OpenTelemetry: a span per debate, with a span per turn; no text of people.
 
 Needs the extra `traces`. Source of names: OpenTelemetry's conventions for generative AI,
 https://opentelemetry.io/docs/specs/semconv/gen-ai/.
@@ -27,18 +27,18 @@ from core.debate.turn_events import TurnFailed, VerdictReached
 from core.ports import DebateStore
 from core.rules.schedule import rounds_open
 
-#: Seconds the collector may take, also for the last spans when the bot stops.
+#: Time limit of the collector in seconds, also for the last spans when the bot stops.
 EXPORT_SECONDS = 3
 
 
 @asynccontextmanager
 async def tracing_to(endpoint: str) -> AsyncGenerator[Tracer]:
-    """Send spans to a collector (OTLP over HTTP); its absence is no error."""
+    """Send spans to a collector (OTLP over HTTP). An unreachable collector is not an error."""
     exporter = OTLPSpanExporter(
         endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=EXPORT_SECONDS
     )
-    about = Resource.create({SERVICE_NAME: "moot", SERVICE_VERSION: moot_version()})
-    provider = TracerProvider(resource=about, shutdown_on_exit=False)
+    resource = Resource.create({SERVICE_NAME: "moot", SERVICE_VERSION: moot_version()})
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(exporter))
     try:
         yield provider.get_tracer("moot")
@@ -48,22 +48,22 @@ async def tracing_to(endpoint: str) -> AsyncGenerator[Tracer]:
 
 @dataclass
 class TracingSink:
-    """An `EventSink` that makes the spans of a debate from its log, once it has ended.
+    """An `EventSink` that makes the spans of a debate from its log when it has ended.
 
-    One that goes on after its end has a second trace, of what came since. After a crash spans may
-    come twice. What agents are asked after the end is in no trace.
+    A debate that is continued after its end gets a second trace for the new events. After a crash,
+    spans may be sent twice. Questions to agents after the end are not traced.
     """
 
     tracer: Tracer
     store: DebateStore
 
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
-        """Trace a debate that has ended, unless somebody wanted it to go on in the same moment."""
+        """Trace a debate that has ended, unless a person continued it at the same moment."""
         event = recorded.event
         if not isinstance(event, DebateConcluded | DebateFailed) or event.edition != debate.edition:
             return
         log = (await self.store.events(debate.id))[: recorded.seq]
-        # What came before the debate was wanted after all was traced at its first end.
+        # Events before `DebateWanted` were traced at the first end.
         starts = (entry.seq for entry in log if isinstance(entry.event, DebateWanted))
         log = log[next(starts, 1) - 1 :]
         span = self.tracer.start_span(
@@ -81,17 +81,17 @@ class TracingSink:
         span.end(_nanoseconds(recorded.at))
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Nothing: spans are made at the end."""
+        """Does nothing: spans are made at the end."""
 
     def _turn(self, debate: Debate, recorded: RecordedEvent, parent: Context) -> None:
-        """Make the span of a turn, as long as its call took; without one no model was asked."""
+        """Make the span of a turn. Turns that asked no model have none."""
         event = recorded.event
-        spent, turn = event.expense, event.ended_turn
+        expense, turn = event.expense, event.ended_turn
         if isinstance(event, VerdictReached):
             turn = Turn(act=Act.SYNTHESIS, round=rounds_open(debate), agent=JUDGE)
-        if not turn or not spent:
+        if not turn or not expense:
             return
-        call = spent.call
+        call = expense.call
         attributes: dict[str, str | int | float] = {
             "moot.debate": debate.id,
             "moot.act": turn.act.value,
@@ -113,7 +113,7 @@ class TracingSink:
             attributes=attributes,
             start_time=end - (call.latency_ms if call else 0) * 1_000_000,
         )
-        if isinstance(event, TurnFailed):  # its words may quote a model, so they stay out
+        if isinstance(event, TurnFailed):  # its reason may quote a model, so only the cause is sent
             span.set_status(Status(StatusCode.ERROR, event.failure.cause.value))
         span.end(end)
 

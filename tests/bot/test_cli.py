@@ -126,7 +126,7 @@ def test_another_program_at_the_address_is_no_healthy_bot(tmp_path: Path, body: 
         threading.Thread(target=server.handle_request, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/health"
         result = moot("health", "--url", address, folder=tmp_path)
-    assert (result.returncode, "is no bot of Moot" in result.stdout) == (1, True)
+    assert (result.returncode, "is not a bot of Moot" in result.stdout) == (1, True)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.addresses import fault_of, is_loopback
+from bot.addresses import address_fault, is_loopback
 from bot.settings import BotSettings, Mode, check_listening, read_settings, slack_access, variables
 from core.config.load import FileDefaults, load_file
 from core.errors import ConfigurationBroken
@@ -85,23 +85,23 @@ def _empty_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("url", METADATA)
 def test_addresses_that_hand_out_credentials_are_refused(url: str) -> None:
-    assert "their own credentials" in fault_of(url)
+    assert "their own credentials" in address_fault(url)
 
 
 @pytest.mark.parametrize("url", FINE)
 def test_usual_addresses_are_fine(url: str) -> None:
-    assert fault_of(url) == ""
+    assert address_fault(url) == ""
 
 
 @pytest.mark.parametrize("url", STRANGE)
 def test_what_is_no_address_of_a_server_is_refused(url: str) -> None:
-    assert fault_of(url)
+    assert address_fault(url)
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_judged_without_stumbling(text: str) -> None:
     for url in (text, f"http://{text}", f"http://{text}:80/x"):
-        assert isinstance(fault_of(url), str)
+        assert isinstance(address_fault(url), str)
     assert isinstance(is_loopback(text), bool)
 
 
@@ -109,7 +109,7 @@ def test_any_text_is_judged_without_stumbling(text: str) -> None:
 def test_no_spelling_of_a_link_local_address_passes(low: int, form: str) -> None:
     number = (169 << 24) + (254 << 16) + low
     spelled = form.format(a=169, b=254, c=low >> 8, d=low & 255, n=number, r=number & 0xFFFFFF)
-    assert fault_of(f"http://{spelled}/")
+    assert address_fault(f"http://{spelled}/")
 
 
 @pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_HOST"])

@@ -1,1 +1,1 @@
-"""Looks whether everything Moot needs is there, and says what to do where it is not."""
+"""`moot doctor`: checks everything that Moot needs, and says how to correct problems."""

@@ -1,4 +1,4 @@
-"""Checks of models: keys accepted, addresses reachable, models there and there to stay."""
+"""Checks of models: keys, addresses, models that exist, and models that will be retired."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,11 +21,11 @@ from core.request import Effort, ModelRequest, Part, PartKind
 from core.settings import Settings
 
 _OLLAMA = "ollama"
-#: Tokens of the reply that a check asks for; a model that thinks uses them up.
+#: Most reply tokens of a check; a reasoning model may use all of them for reasoning.
 _CHECK_TOKENS = 256
-#: A model that goes within so many days is a problem now.
+#: A retirement within this time is reported as a problem.
 _SOON = timedelta(days=60)
-#: Vendors also take names that end in a date or in "-latest", which their lists do not show.
+#: Names of existing models that are suggested.
 _NAMES_SHOWN = 3
 _NETWORK = "Check the network, the proxy and the address, then try again."
 _HOW_TO_SET_UP = (
@@ -37,31 +37,34 @@ _HOW_TO_SET_UP = (
 @dataclass(frozen=True)
 class _Server:
     name: str
-    #: The variable with its key, where it needs one, and whether that is set.
+    #: The environment variable of its key (empty: it needs none), and whether a key is set.
     variable: str
     is_set: bool
-    #: An address of one's own, where one is set.
+    #: Its address if the environment or settings name one; else empty.
     address: str
-    #: The models that the settings use of it.
+    #: The models of this server that the settings use.
     models: Sequence[str]
 
 
-def models_of(settings: Settings) -> Mapping[ModelChoice, list[str]]:
+def models_in_use(settings: Settings) -> Mapping[ModelChoice, list[str]]:
+    """All models that the settings use, each with the names of its users."""
     users: dict[ModelChoice, list[str]] = {}
     for choice in settings.mixed_models or (settings.agent_model,):
         users.setdefault(choice, []).append("agents")
     for choice in settings.judge_models or (settings.judge_model,):
         users.setdefault(choice, []).append("the judge")
-    there = {choice.provider for choice in users} | {agent.provider for agent in settings.agents}
-    if background := settings.background_model(there):
+    providers = {choice.provider for choice in users} | {
+        agent.provider for agent in settings.agents
+    }
+    if background := settings.background_model(providers):
         users.setdefault(background, []).append("summaries")
     for choice in settings.fallbacks:
         users.setdefault(choice, []).append("fallback")
     for agent in (*settings.agents, *([settings.judge] if settings.judge else [])):
-        own = ModelChoice(provider=agent.provider, model=agent.model)
-        users.setdefault(own, []).append(agent.name)
-        for choice in agent.fallbacks or ():
-            users.setdefault(choice, []).append(f"fallback of {agent.name}")
+        choice = ModelChoice(provider=agent.provider, model=agent.model)
+        users.setdefault(choice, []).append(agent.name)
+        for fallback in agent.fallbacks or ():
+            users.setdefault(fallback, []).append(f"fallback of {agent.name}")
     return users
 
 
@@ -69,9 +72,12 @@ def _servers(
     environment: BotSettings, settings: Settings, users: Mapping[ModelChoice, object]
 ) -> Iterator[_Server]:
     keys = api_keys(environment)
-    own = {"anthropic": environment.anthropic_base_url, "openai": environment.openai_base_url}
+    addresses = {"anthropic": environment.anthropic_base_url, "openai": environment.openai_base_url}
     rows = [
-        *((name, key, name in keys, own.get(name, "")) for name, key in KEY_VARIABLES.items()),
+        *(
+            (name, key, name in keys, addresses.get(name, ""))
+            for name, key in KEY_VARIABLES.items()
+        ),
         (_OLLAMA, "", True, environment.ollama_host),
     ]
     if environment.openai_base_url:
@@ -88,7 +94,7 @@ def _servers(
 async def check_models(
     environment: BotSettings, settings: Settings, today: date | None = None
 ) -> Sequence[Finding]:
-    users = models_of(settings)
+    users = models_in_use(settings)
     servers = list(_servers(environment, settings, users))
     providers = build_providers(environment, settings.models, settings.servers, settings.stall)
     try:
@@ -100,59 +106,70 @@ async def check_models(
     findings = [finding for group in groups for finding in group]
     used = {choice.provider for choice in users}
     if used == {OFFLINE}:
-        words = "none is set up: the offline engine answers from checklists, which is no debate"
+        text = "none is set up: the offline engine answers from checklists, without a model"
         remedy = _HOW_TO_SET_UP
         if any(server.variable and server.is_set for server in servers):
-            words = "a key is set, but every agent is set to the offline engine, which is no model"
-            remedy = "Name a model of it as `default_model` in the settings file. Then restart."
-        findings.append(bad("models", words, remedy, is_configuration=True))
+            text = "a key is set, but the settings give every agent the offline engine"
+            remedy = "Set `default_model` in the settings file to one of its models. Then restart."
+        findings.append(bad("models", text, remedy, is_configuration=True))
     elif OFFLINE in used:
-        words = "needs nothing; it is an engine of checklists, not a model"
-        findings.append(good(OFFLINE, words))
+        text = "needs no key; it answers from checklists, without a model"
+        findings.append(good(OFFLINE, text))
     return [*findings, *_retiring(users, today or SystemClock().now().astimezone(UTC).date())]
 
 
 async def _check(
     server: _Server, provider: ModelProvider | None, records: Sequence[Record]
 ) -> Sequence[Finding]:
-    what = f"{server.name} ({server.variable})" if server.variable else server.name
+    subject = f"{server.name} ({server.variable})" if server.variable else server.name
     if provider is None or not server.is_set:
-        if not server.models:
-            return [skip(what, "no key is set; nothing uses it")]
-        words = "the settings use it, but there is no key"
-        return [bad(what, words, f"Set {server.variable}.", is_configuration=True)]
+        return [_missing_key(server, subject)]
     try:
-        # The cheapest call that shows that a key is accepted.
-        there = await provider.models() if isinstance(provider, ModelLists) else ()
-    except KeyRefused as error:
-        remedy = f"Put a valid key into {server.variable or 'OPENAI_API_KEY'}."
-        return [bad(what, str(error), remedy)]
-    except ConfigurationBroken as error:
-        return [bad(what, str(error), is_configuration=True)]
+        # The cheapest call that shows whether a key is accepted.
+        names = await provider.models() if isinstance(provider, ModelLists) else ()
     except MootError as error:
-        if not server.models and not server.variable:
-            return [skip(what, f"{error} Nothing uses it.")]
-        return [bad(what, str(error), _NETWORK)]
-    host = urlsplit(server.address).hostname  # an address may hold a password
-    reached = "it answers" if server.name == _OLLAMA else "the key is accepted"
-    first = good(what, f"{reached}{f' at {host}' if host else ''}; {len(there)} models")
+        return [_server_problem(server, subject, error)]
+    host = urlsplit(server.address).hostname  # the whole address may contain a password
+    place = f" at {host}" if host else ""
+    state = "it answers" if server.name == _OLLAMA else "the key is accepted"
+    first = good(subject, f"{state}{place}; {len(names)} models")
     answers = await asyncio.gather(
-        *(_ask(server.name, provider, model, there) for model in server.models)
+        *(_ask(server.name, provider, model, names) for model in server.models)
     )
     contexts = [
         await _context(model, provider, records)
         for model in server.models
-        if server.name == _OLLAMA and any(_is_same(model, listed) for listed in there)
+        if server.name == _OLLAMA and any(_is_same(model, name) for name in names)
     ]
     return [first, *answers, *contexts]
 
 
-async def _ask(name: str, provider: ModelProvider, model: str, there: Sequence[str]) -> Finding:
-    """Ask a model for a few tokens; say what the server refuses of a request."""
-    what = f"model {name}/{model}"
-    is_listed = any(_is_same(model, listed) for listed in there)
+def _missing_key(server: _Server, subject: str) -> Finding:
+    if not server.models:
+        return skip(subject, "no key is set; nothing uses it")
+    text = "the settings use it, but no key is set"
+    return bad(subject, text, f"Set {server.variable}.", is_configuration=True)
+
+
+def _server_problem(server: _Server, subject: str, error: MootError) -> Finding:
+    match error:
+        case KeyRefused():
+            remedy = f"Put a valid key into {server.variable or 'OPENAI_API_KEY'}."
+            return bad(subject, str(error), remedy)
+        case ConfigurationBroken():
+            return bad(subject, str(error), is_configuration=True)
+        case _ if not server.models and not server.variable:
+            return skip(subject, f"{error} Nothing uses it.")
+        case _:
+            return bad(subject, str(error), _NETWORK)
+
+
+async def _ask(name: str, provider: ModelProvider, model: str, names: Sequence[str]) -> Finding:
+    """Ask a model for a few tokens; `names` are the models in the server's list."""
+    subject = f"model {name}/{model}"
+    is_listed = any(_is_same(model, listed) for listed in names)
     if name == _OLLAMA and not is_listed:
-        return bad(what, "was not pulled", f"Run: ollama pull {model}")
+        return bad(subject, "is not pulled", f"Run: ollama pull {model}")
     request = ModelRequest(
         model=model,
         act=Act.SUMMARY,
@@ -165,60 +182,58 @@ async def _ask(name: str, provider: ModelProvider, model: str, there: Sequence[s
         effort=Effort.LOW,
     )
     try:
-        with suppress(ReplyCutOff):  # it answers
+        with suppress(ReplyCutOff):  # a truncated reply is an answer
             await provider.complete(request)
     except MootError as error:
         if is_listed:
-            return bad(what, f"is listed and does not answer: {error}")
-        words = f"is not in the provider's list, and does not answer: {error}"
+            return bad(subject, f"is listed but does not answer: {error}")
+        text = f"is not in the provider's list and does not answer: {error}"
         return bad(
-            what, words, f"Name another one, for example: {', '.join(there[:_NAMES_SHOWN])}."
+            subject, text, f"Name another one, for example: {', '.join(names[:_NAMES_SHOWN])}."
         )
     left_out = provider.left_out(model) if isinstance(provider, RefusalMemory) else ()
-    without = f"; the server refuses, so requests leave out: {', '.join(left_out)}"
-    return good(what, f"answers{without if left_out else ''}")
+    suffix = f"; the server refuses, so requests leave out: {', '.join(left_out)}"
+    return good(subject, f"answers{suffix if left_out else ''}")
 
 
-def _is_same(model: str, listed: str) -> bool:
-    """Whether a listed name is the model: itself, its dated version, or its tag `latest`."""
-    dated = (
-        listed.startswith(f"{model}-")
-        and listed.removeprefix(f"{model}-").replace("-", "").isdigit()
-    )
-    return listed in {model, f"{model}:latest"} or dated
+def _is_same(model: str, name: str) -> bool:
+    """Whether a name in a list is the model: itself, its dated version, or its tag `latest`."""
+    suffix = name.removeprefix(f"{model}-")
+    is_dated = suffix != name and suffix.replace("-", "").isdigit()
+    return name in {model, f"{model}:latest"} or is_dated
 
 
 async def _context(model: str, provider: ModelProvider, records: Sequence[Record]) -> Finding:
-    """Whether the context of a model of Ollama is as large as settings say; else it is asked."""
-    what = f"context of {model}"
+    """Whether a model of Ollama has the context size that Moot would use."""
+    subject = f"context of {model}"
     try:
         size = await provider.context(model) if isinstance(provider, ContextSizes) else 0
     except MootError as error:
-        return skip(what, f"Ollama does not say: {error}")
+        return skip(subject, f"Ollama does not say: {error}")
     if not size:
-        return skip(what, "Ollama does not say")
+        return skip(subject, "Ollama does not say")
     tokens = capability(_OLLAMA, model, records).context_tokens
     if not says_context(_OLLAMA, model, records):
         tokens = size
     if size < tokens:
         record = f'models: [{{provider: ollama, match: "{model}", context_tokens: {size}}}]'
-        words = f"{quantity(size, 'token')}, Moot would use {number(tokens)}"
-        return bad(what, words, f"Add to the settings: {record}")
-    return good(what, f"{quantity(size, 'token')}; Moot asks for up to {number(tokens)}")
+        text = f"{quantity(size, 'token')}, Moot would use {number(tokens)}"
+        return bad(subject, text, f"Add to the settings: {record}")
+    return good(subject, f"{quantity(size, 'token')}; Moot asks for up to {number(tokens)}")
 
 
 def _retiring(users: Mapping[ModelChoice, Sequence[str]], today: date) -> Iterator[Finding]:
-    for choice, who in users.items():
+    for choice, names in users.items():
         notice = retirement(choice.provider, choice.model)
         if not notice:
             continue
-        what = f"model {choice.provider}/{choice.model} ({', '.join(who)})"
+        subject = f"model {choice.provider}/{choice.model} ({', '.join(names)})"
         remedy = f"Take {notice.instead}."
         if notice.on is None:
-            yield skip(what, "its vendor will retire it; no day is known", remedy)
+            yield skip(subject, "its vendor will retire it; the date is unknown", remedy)
         elif notice.on <= today:
-            yield bad(what, f"was retired on {notice.on}", remedy, is_configuration=True)
+            yield bad(subject, f"was retired on {notice.on}", remedy, is_configuration=True)
         elif notice.on - today <= _SOON:
-            yield bad(what, f"retires on {notice.on}", remedy)
+            yield bad(subject, f"retires on {notice.on}", remedy)
         else:
-            yield skip(what, f"retires on {notice.on}", remedy)
+            yield skip(subject, f"retires on {notice.on}", remedy)

@@ -1,4 +1,4 @@
-"""Runs all checks and brings their findings together; all checks but those of models."""
+"""Runs all checks and collects their findings. The checks of models are in `check_models`."""
 
 import asyncio
 import shutil
@@ -41,26 +41,26 @@ from core.store.lock import is_in_use
 from core.store.migrate import newest as newest_version
 from core.store.upkeep import inspect_database
 
-#: Dead letters and late ones that are told one by one.
-MOST_TOLD = 10
-#: Seconds that one receiver, and one call of Slack, may take.
+#: Dead letters and waiting landings that are listed one by one.
+MOST_LISTED = 10
+#: Time limits in seconds for the check of a receiver and for one call of Slack.
 _RECEIVER_SECONDS, _SLACK_SECONDS = 10.0, 5
-_AGAIN = "Type `/debate doctor retry` in Slack."
-#: Less room than this, in bytes, is too little.
-_LEAST_ROOM, _MEGABYTE = 200_000_000, 1_000_000
-#: Debates that are read, newest first, and of those that cannot be, how many are named.
+_RETRY = "Type `/debate doctor retry` in Slack."
+#: Free bytes on the disk below which the check fails.
+_LEAST_SPACE, _MEGABYTE = 200_000_000, 1_000_000
+#: Most debates that are read (the newest), and most unreadable ones that are named.
 _MOST_READ, _MOST_NAMED = 300, 5
-#: Not every app has them: what attached files need, and what Slack gives to agents.
+#: Scopes that not every app has: for attached files, and the one Slack adds to agent apps.
 _FILES_SCOPE, _AGENTS_SCOPE = "files:read", "assistant:write"
 _BOT, _APP = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"
 
 
 async def examine(environment: BotSettings, file: Path | None = None) -> Sequence[Finding]:
-    """Every finding, in the order people should mend things."""
+    """All findings, in the order in which problems should be solved."""
     plugins = find_plugins(environment)
     settings, findings = await _settings(environment, file, plugins)
-    besides = running_findings(environment), log_findings(environment)
-    return [*findings, *await _findings(environment, settings, plugins, *besides)]
+    more_checks = running_findings(environment), log_findings(environment)
+    return [*findings, *await _findings(environment, settings, plugins, *more_checks)]
 
 
 async def examine_here(
@@ -70,25 +70,25 @@ async def examine_here(
     plugins: Plugins = NO_PLUGINS,
     is_served: bool = True,
 ) -> Sequence[Finding]:
-    """Findings for people in a channel: models, Slack, the database; no file names of settings.
+    """Findings for people in a channel: without the file names of settings.
 
     Args:
         environment: Keys, tokens, addresses.
-        settings: Those the bot runs with.
-        plugins: Those the bot runs with.
-        is_served: Whether the bot serves `/health` where the environment says.
+        settings: The settings of the running bot.
+        plugins: The plugins of the running bot.
+        is_served: Whether the bot serves `/health` at the address of the environment.
     """
-    besides = [running_findings(environment)] if is_served else []
-    return await _findings(environment, settings, plugins, *besides)
+    more_checks = [running_findings(environment)] if is_served else []
+    return await _findings(environment, settings, plugins, *more_checks)
 
 
 async def _findings(
     environment: BotSettings,
     settings: Settings | None,
     plugins: Plugins,
-    *besides: Awaitable[Sequence[Finding]],
+    *more_checks: Awaitable[Sequence[Finding]],
 ) -> Sequence[Finding]:
-    checks = [check_slack(environment), check_database(environment), *besides]
+    checks = [check_slack(environment), check_database(environment), *more_checks]
     if settings:
         checks = [check_models(environment, settings), *checks]
         checks.append(landing_findings(environment, settings))
@@ -100,9 +100,9 @@ async def _findings(
 async def _settings(
     environment: BotSettings, file: Path | None, plugins: Plugins
 ) -> tuple[Settings | None, Sequence[Finding]]:
-    """The settings in force; None if they cannot be used at all. And what is wrong with them."""
+    """The settings in force (None if they cannot be used) and the findings about them."""
     name = str(file or environment.moot_config or "")
-    what = f"settings file {name}" if name else "settings"
+    subject = f"settings file {name}" if name else "settings"
     try:
         loaded = await load_settings(environment, file, plugins=plugins)
     except ConfigurationBroken as error:
@@ -110,10 +110,12 @@ async def _settings(
             "Correct it; `moot config check FILE` looks again. Or name another file in MOOT_CONFIG "
             "or with --config."
         )
-        return None, [bad(what, "; ".join(str(error).splitlines()), remedy, is_configuration=True)]
+        return None, [
+            bad(subject, "; ".join(str(error).splitlines()), remedy, is_configuration=True)
+        ]
     notices = "; ".join((*loaded.notices, *loaded.settings.warnings))
     used = "can be used" if name else "no file: the built-in settings hold"
-    findings = [good(what, f"{used}. {notices}" if notices else used)]
+    findings = [good(subject, f"{used}. {notices}" if notices else used)]
     try:
         check_settings(loaded.settings, environment)
     except ConfigurationBroken as error:
@@ -122,7 +124,7 @@ async def _settings(
 
 
 def playbook_findings(settings: Settings) -> Sequence[Finding]:
-    # Which folder it is, people in a channel need not know.
+    # People in a channel do not see the path of the folder.
     faults = [fault.rpartition(f"{FOLDER}/")[2] for fault in settings.playbook_faults]
     remedy = "Correct these lines; `moot playbook check` looks again. Others can be used."
     return [bad("playbooks", " ".join(faults), remedy, is_configuration=True)] if faults else []
@@ -133,34 +135,36 @@ def check_plugins(plugins: Plugins) -> Sequence[Finding]:
     remedy = "Update or uninstall that package, or name the others in MOOT_PLUGINS; then restart."
     for plugin in plugins.found:
         if plugin.fault:
-            words = f"left out: {plugin.fault}"
-            findings.append(bad(plugin.title, words, remedy, is_configuration=True))
+            text = f"left out: {plugin.fault}"
+            findings.append(bad(plugin.title, text, remedy, is_configuration=True))
         elif not plugin.is_allowed:
             findings.append(skip(plugin.title, "not allowed by MOOT_PLUGINS"))
         else:
             findings.append(good(plugin.title, "is used"))
     for sink in plugins.sinks:
         if sink.fault:
-            findings.append(bad(f"sink {sink.name}", f"failed: {sink.fault}; the log says where"))
+            findings.append(
+                bad(f"sink {sink.name}", f"failed: {sink.fault}; the log has the details")
+            )
         if sink.lost:
-            words = f"is too slow: it did not hear {quantity(sink.lost, 'event')}"
-            findings.append(bad(f"sink {sink.name}", words))
+            text = f"is too slow: it missed {quantity(sink.lost, 'event')}"
+            findings.append(bad(f"sink {sink.name}", text))
     return findings or [skip("plugins", "none is installed")]
 
 
 async def running_findings(environment: BotSettings) -> Sequence[Finding]:
-    what = "running bot"
+    subject = "running bot"
     address = f"http://{environment.moot_host}:{environment.moot_port}/health"
     answer = await asyncio.to_thread(ask_health, address)
     if answer.healthy:
-        return [good(what, "says that all is well")]
+        return [good(subject, "reports no problem")]
     if not answer.troubles:
-        return [skip(what, f"none answers at {address}")]
-    words = f"says: {', '.join(answer.troubles)}"
-    return [bad(what, words, "Its log says why: look for `not healthy`.")]
+        return [skip(subject, f"none answers at {address}")]
+    text = f"says: {', '.join(answer.troubles)}"
+    return [bad(subject, text, "See the lines `not healthy` in its log.")]
 
 
-# What is sent outside Slack.
+# Receivers outside Slack.
 
 
 async def landing_findings(environment: BotSettings, settings: Settings) -> Sequence[Finding]:
@@ -169,51 +173,51 @@ async def landing_findings(environment: BotSettings, settings: Settings) -> Sequ
         receivers = build_receivers(places, environment, SystemClock())
     except ConfigurationBroken as error:
         return [bad("landing", str(error), is_configuration=True)]
-    reached = await check_receivers(receivers)
+    findings = await check_receivers(receivers)
     try:
         async with look_into_landings(database_url(environment.moot_database)) as landings:
-            unlanded = await landings.backlog(MOST_TOLD)
+            backlog = await landings.backlog(MOST_LISTED)
     except (StoreError, ConfigurationBroken):
-        return reached  # said where the database is checked
-    return [*reached, *unlanded_findings(unlanded, places.names)]
+        return findings  # `check_database` reports it
+    return [*findings, *backlog_findings(backlog, places.names)]
 
 
 async def check_receivers(receivers: Sequence[Receiver]) -> Sequence[Finding]:
     async def check(receiver: Receiver) -> Finding:
-        what = f"receiver {receiver.name}"
+        subject = f"receiver {receiver.name}"
         try:
             async with asyncio.timeout(_RECEIVER_SECONDS):
-                return good(what, await receiver.check())
+                return good(subject, await receiver.check())
         except TimeoutError:
-            return bad(what, f"did not answer within {_RECEIVER_SECONDS:g} seconds")
+            return bad(subject, f"did not answer within {_RECEIVER_SECONDS:g} seconds")
         except LandingFailed as error:
-            return bad(what, str(error), is_configuration=error.is_final)
+            return bad(subject, str(error), is_configuration=error.is_final)
         except (MootError, OSError) as error:
-            return bad(what, str(error) or type(error).__name__)
+            return bad(subject, str(error) or type(error).__name__)
 
     return await asyncio.gather(*map(check, receivers))
 
 
-def unlanded_findings(backlog: LandingBacklog, names: Sequence[str]) -> Iterator[Finding]:
-    for name, why in backlog.closed.items():
+def backlog_findings(backlog: LandingBacklog, names: Sequence[str]) -> Iterator[Finding]:
+    for name, reason in backlog.closed.items():
         if name in names:
-            remedy = f"Take it out of the settings, or mend it. {_AGAIN}"
-            yield bad(f"receiver {name}", f"nothing is sent to it any more: {why}", remedy)
-    what = "landings"
+            remedy = f"Remove it from the settings, or repair it. {_RETRY}"
+            yield bad(f"receiver {name}", f"nothing is sent to it any more: {reason}", remedy)
+    subject = "landings"
     if backlog.dead:
-        words = f"{quantity(backlog.dead, 'dead letter')}, not tried again by themselves"
-        yield bad(what, words, f"Mend what each says below. {_AGAIN}")
+        text = f"{quantity(backlog.dead, 'dead letter')}, not sent again automatically"
+        yield bad(subject, text, f"Solve the problem of each one listed below. {_RETRY}")
     elif backlog.waiting:
-        yield skip(what, f"{quantity(backlog.waiting, 'landing')} on the way")
+        yield skip(subject, f"{quantity(backlog.waiting, 'landing')} on the way")
     elif names:
-        yield good(what, "all have landed")
+        yield good(subject, "all were delivered")
     for row in backlog.rows:
         kind = "dead letter" if row.state is PostState.FAILED else "landing"
-        unnamed = "" if row.channel in names else "; the settings name no such receiver any more"
-        yield skip(f"{kind} {row.id} to {row.channel}", f"{row.error or 'is waiting'}{unnamed}")
+        suffix = "" if row.channel in names else "; the settings name no such receiver any more"
+        yield skip(f"{kind} {row.id} to {row.channel}", f"{row.error or 'is waiting'}{suffix}")
 
 
-# The database: it opens, is whole and up to date; its disk has room.
+# The database: it can be opened, is undamaged and up to date, and the disk has free space.
 
 
 async def check_database(environment: BotSettings) -> Sequence[Finding]:
@@ -221,17 +225,17 @@ async def check_database(environment: BotSettings) -> Sequence[Finding]:
     if "://" in location and not location.startswith("sqlite"):
         return await _contents("database on the server", location)
     file = Path(database_url(location).split(":///", 1)[-1])
-    what, folder = f"database {file.name}", _folder(file.parent)
+    subject, folder = f"database {file.name}", _folder(file.parent)
     if await asyncio.to_thread(file.exists):
-        return [*folder, *await _contents(what, location)]
+        return [*folder, *await _contents(subject, location)]
     if is_in_use(file):
-        words = "was deleted while Moot was using it; nothing is written any more"
+        text = "was deleted while Moot was using it; nothing is written any more"
         remedy = "Put the file back, or stop Moot and restore a backup."
-        return [*folder, bad(what, words, remedy)]
-    return [*folder, skip(what, "is not there yet; it is made when it is needed")]
+        return [*folder, bad(subject, text, remedy)]
+    return [*folder, skip(subject, "does not exist yet; Moot creates it when needed")]
 
 
-async def _contents(what: str, location: str) -> Sequence[Finding]:
+async def _contents(subject: str, location: str) -> Sequence[Finding]:
     newest = {
         tables.VERSION_TABLE: newest_version(tables.MIGRATIONS)
         for tables in (core.store.tables, bot.store.tables)
@@ -239,39 +243,39 @@ async def _contents(what: str, location: str) -> Sequence[Finding]:
     try:
         state = await inspect_database(database_url(location), list(newest))
     except ConfigurationBroken as error:
-        return [bad(what, str(error), "Correct MOOT_DATABASE.", is_configuration=True)]
+        return [bad(subject, str(error), "Correct MOOT_DATABASE.", is_configuration=True)]
     except StoreError as error:
-        return [bad(what, str(error), "Name another database in MOOT_DATABASE, or restore it.")]
+        return [bad(subject, str(error), "Name another database in MOOT_DATABASE, or restore it.")]
     if state.damage:
-        return [bad(what, f"is damaged: {state.damage}", "Restore it from a backup.")]
+        return [bad(subject, f"is damaged: {state.damage}", "Restore it from a backup.")]
     if state.is_locked:
         remedy = "Close that program. Until then Moot records nothing."
-        return [bad(what, "is locked by another program", remedy)]
-    name, versions = f"tables of {what.removeprefix('database ')}", state.versions
+        return [bad(subject, "is locked by another program", remedy)]
+    name, versions = f"tables of {subject.removeprefix('database ')}", state.versions
     newer = [version for table, version in versions.items() if version > newest.get(table, version)]
     if newer:
         tables = bad(name, f"were made by a newer Moot (at {newer[0]})", "Update Moot.")
     elif any(versions.get(table) != version for table, version in newest.items()):
-        words = "are older than this program, or not all there yet"
-        tables = skip(name, f"{words}; they are brought up to date at its next start")
+        text = "are older than this program, or incomplete"
+        tables = skip(name, f"{text}; the next start updates them")
     else:
         tables = good(name, "are up to date")
-    return [good(what, "opens and is whole"), tables]
+    return [good(subject, "can be opened and is undamaged"), tables]
 
 
 def _folder(folder: Path) -> Sequence[Finding]:
-    what = "folder of the database"
+    subject = "folder of the database"
     try:
         with tempfile.TemporaryFile(dir=folder):
-            room = shutil.disk_usage(folder).free
+            free = shutil.disk_usage(folder).free
     except OSError as error:
-        why = (error.strerror or type(error).__name__).lower()
+        reason = (error.strerror or type(error).__name__).lower()
         remedy = "Allow writing, or change MOOT_DATABASE."
-        return [bad(what, f"{folder} cannot be written: {why}", remedy)]
-    words = f"{number(room // _MEGABYTE)} MB are free"
-    if room < _LEAST_ROOM:
-        return [bad(what, f"only {words}", "Free some space.")]
-    return [good(what, f"can be written; {words}")]
+        return [bad(subject, f"{folder} cannot be written: {reason}", remedy)]
+    text = f"{number(free // _MEGABYTE)} MB are free"
+    if free < _LEAST_SPACE:
+        return [bad(subject, f"only {text}", "Free some space.")]
+    return [good(subject, f"can be written; {text}")]
 
 
 async def log_findings(environment: BotSettings) -> Sequence[Finding]:
@@ -279,11 +283,11 @@ async def log_findings(environment: BotSettings) -> Sequence[Finding]:
         async with look_into(environment.moot_database) as store:
             return await check_logs(store)
     except (StoreError, ConfigurationBroken):
-        return []  # said where the database is checked
+        return []  # `check_database` reports it
 
 
 async def check_logs(store: DebateStore) -> Sequence[Finding]:
-    what, broken = "debates", list[str]()
+    subject, broken = "debates", list[str]()
     entries = await store.find(DebateFilter(limit=_MOST_READ))
     for entry in entries:
         try:
@@ -291,16 +295,16 @@ async def check_logs(store: DebateStore) -> Sequence[Finding]:
             await asyncio.to_thread(_try_to_show, entry.debate_id, log)
         except LogBroken:
             broken.append(entry.debate_id)
-    looked_at = f"the newest {number(len(entries))}" if entries else "none"
+    scope = f"the newest {number(len(entries))}" if entries else "none"
     if not broken:
-        return [good(what, f"{looked_at} can be read" if entries else "there are none yet")]
-    named = ", ".join(broken[:_MOST_NAMED]) + (" and others" if len(broken) > _MOST_NAMED else "")
+        return [good(subject, f"{scope} can be read" if entries else "there are none yet")]
+    names = ", ".join(broken[:_MOST_NAMED]) + (" and others" if len(broken) > _MOST_NAMED else "")
     remedy = (
-        "Lists leave them out. `moot show ID` says what is wrong; `moot purge --debate ID` deletes "
-        "one."
+        "Lists omit them. `moot show ID` prints the error; `moot purge --debate ID` deletes a "
+        "debate."
     )
-    words = f"{number(len(broken))} of {looked_at} cannot be read or shown: {named}"
-    return [bad(what, words, remedy)]
+    text = f"{number(len(broken))} of {scope} cannot be read or shown: {names}"
+    return [bad(subject, text, remedy)]
 
 
 def _try_to_show(debate_id: str, log: Sequence[RecordedEvent]) -> None:
@@ -328,7 +332,7 @@ async def check_slack(environment: BotSettings) -> Sequence[Finding]:
         return [bad("Slack", str(error), is_configuration=True)]
     if (oauth := access.oauth) is None:
         return await check_access(access)
-    # Whether workspaces can install the app; whose tokens there are is in the database.
+    # Only the settings for installing are checked; the workspaces' tokens are in the database.
     try:
         Cipher(oauth.token_keys)
     except ConfigurationBroken as error:
@@ -345,45 +349,48 @@ async def check_access(access: SlackAccess) -> Sequence[Finding]:
     try:
         answer = await client.auth_test()
     except (SlackApiError, *CONNECTION_ERRORS) as error:
-        return [_refused_or_lost(_BOT, error, "Install the app anew and copy its bot token.")]
+        return [_slack_problem(_BOT, error, "Install the app anew and copy its bot token.")]
     identity = Identity.model_validate(answer.data)
     # Answers carry the token's scopes: https://docs.slack.dev/authentication/tokens
-    headers = cast("Mapping[str, Any]", answer.headers)  # aiohttp's: a name's case does not matter
+    headers = cast("Mapping[str, Any]", answer.headers)  # of aiohttp: names ignore case
     granted = {scope.strip() for scope in str(headers.get("x-oauth-scopes", "")).split(",")} - {""}
-    named = set(manifest()["oauth_config"]["scopes"]["bot"])
-    needed = named - {_FILES_SCOPE}
-    missing, unneeded = sorted(needed - granted), sorted(granted - named - {_AGENTS_SCOPE})
-    more = f"; not needed: {', '.join(unneeded)}" if unneeded else ""
-    scopes = good("scopes", f"all {len(needed)} that are needed are granted{more}")
+    requested = set(manifest()["oauth_config"]["scopes"]["bot"])
+    required = requested - {_FILES_SCOPE}
+    missing = sorted(required - granted)
+    surplus = sorted(granted - requested - {_AGENTS_SCOPE})
+    suffix = f"; not needed: {', '.join(surplus)}" if surplus else ""
+    scopes = good("scopes", f"all {len(required)} required scopes are granted{suffix}")
     if missing:
         remedy = "Paste manifest.yaml into the app's settings (App Manifest), then install it anew."
-        words = f"missing: {', '.join(missing)}"
-        scopes = bad("scopes", words, remedy, is_configuration=True)
-    what = f"optional scope {_FILES_SCOPE}"
-    files = good(what, "granted: files that people attach are read as evidence")
+        text = f"missing: {', '.join(missing)}"
+        scopes = bad("scopes", text, remedy, is_configuration=True)
+    subject = f"optional scope {_FILES_SCOPE}"
+    files = good(subject, "granted: files that people attach are read as evidence")
     if _FILES_SCOPE not in granted:
-        words = "not granted: files that people attach are not read, and who attached one is told"
-        files = skip(what, words, "To have them read, paste manifest.yaml into the app's settings.")
-    accepted = good(_BOT, f"accepted by {identity.team} ({access.api_url})")
-    return [accepted, scopes, files, await _socket(client, access)]
+        text = "not granted: attached files are not read, and Moot says so to the person"
+        files = skip(
+            subject, text, "To have them read, paste manifest.yaml into the app's settings."
+        )
+    token = good(_BOT, f"accepted by {identity.team} ({access.api_url})")
+    return [token, scopes, files, await _socket(client, access)]
 
 
 async def _socket(client: AsyncWebClient, access: SlackAccess) -> Finding:
     if not access.app_token:
-        return skip(_APP, "HTTP mode: Slack comes to us, no socket is opened")
-    # In the header, never in the address; the client's own token is another one.
+        return skip(_APP, "HTTP mode: no socket is used")
+    # The client has the bot token; this call needs the app token.
     headers = {"Authorization": f"Bearer {access.app_token}"}
     try:
         await client.api_call("apps.connections.open", headers=headers)
     except (SlackApiError, *CONNECTION_ERRORS) as error:
         remedy = "It needs the scope connections:write, and Socket Mode must be on for the app."
-        return _refused_or_lost(_APP, error, remedy)
+        return _slack_problem(_APP, error, remedy)
     return good(_APP, "accepted; Socket Mode is on")
 
 
-def _refused_or_lost(what: str, error: Exception, remedy: str) -> Finding:
+def _slack_problem(subject: str, error: Exception, remedy: str) -> Finding:
     if isinstance(error, SlackApiError):
         reason = refusal_of(error.response).error or "no reason given"
-        return bad(what, f"Slack refuses it ({reason})", remedy, is_configuration=True)
-    words = f"Slack does not answer ({type(error).__name__})"
-    return bad(what, words, "Check the network, then try again.")
+        return bad(subject, f"Slack refuses it ({reason})", remedy, is_configuration=True)
+    text = f"Slack does not answer ({type(error).__name__})"
+    return bad(subject, text, "Check the network, then try again.")

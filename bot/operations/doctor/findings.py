@@ -1,4 +1,4 @@
-"""The result of a check: a mark, what was found, what to do (pure)."""
+"""The result of a check: a mark, a finding, and a remedy (pure)."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -9,36 +9,36 @@ from enum import Enum
 class CheckMark(Enum):
     GOOD = "✓"
     BAD = "✗"
-    #: Not needed, or not to be checked here.
+    #: Not needed, or cannot be checked here.
     SKIPPED = "–"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the report. No secret is ever in it."""
+    """One line of the report. It must not contain secrets."""
 
     mark: CheckMark
-    #: What was looked at.
+    #: The thing that was checked.
     what: str
-    #: What was found, in words for people.
+    #: The result of the check, as text for people.
     found: str
-    #: What to do about it.
+    #: How to correct it.
     remedy: str = ""
-    #: Settings are wrong, not the world.
+    #: Whether settings must be changed; decides the exit code.
     is_configuration: bool = False
 
 
-def good(what: str, words: str) -> Finding:
-    return Finding(CheckMark.GOOD, what, words)
+def good(subject: str, text: str) -> Finding:
+    return Finding(CheckMark.GOOD, subject, text)
 
 
-def bad(what: str, words: str, remedy: str = "", *, is_configuration: bool = False) -> Finding:
-    return Finding(CheckMark.BAD, what, words, remedy, is_configuration)
+def bad(subject: str, text: str, remedy: str = "", *, is_configuration: bool = False) -> Finding:
+    return Finding(CheckMark.BAD, subject, text, remedy, is_configuration)
 
 
-def skip(what: str, words: str, remedy: str = "") -> Finding:
-    """Nothing must be done."""
-    return Finding(CheckMark.SKIPPED, what, words, remedy)
+def skip(subject: str, text: str, remedy: str = "") -> Finding:
+    """A finding that needs no action."""
+    return Finding(CheckMark.SKIPPED, subject, text, remedy)
 
 
 def as_text(findings: Iterable[Finding]) -> str:
@@ -51,8 +51,8 @@ def as_text(findings: Iterable[Finding]) -> str:
 
 
 def as_json(findings: Sequence[Finding]) -> str:
-    listed = [{**asdict(finding), "mark": finding.mark.name.lower()} for finding in findings]
-    report = {"well": is_well(findings), "findings": listed}
+    rows = [{**asdict(finding), "mark": finding.mark.name.lower()} for finding in findings]
+    report = {"well": is_well(findings), "findings": rows}
     return json.dumps(report, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -62,7 +62,7 @@ def is_well(findings: Iterable[Finding]) -> bool:
 
 def exit_code(findings: Iterable[Finding]) -> int:
     """0 when nothing must be done, 4 when settings must be changed, else 1."""
-    wrong = [finding for finding in findings if finding.mark is CheckMark.BAD]
-    if not wrong:
+    problems = [finding for finding in findings if finding.mark is CheckMark.BAD]
+    if not problems:
         return 0
-    return 4 if any(finding.is_configuration for finding in wrong) else 1
+    return 4 if any(finding.is_configuration for finding in problems) else 1

@@ -23,7 +23,7 @@ from tests.bot.landing.test_webhooks import a_webhook, receiver
 async def main(location: str, webhook: str, address: str, *, begin: bool) -> None:
     place = RecordPlace(name="adr", repository=address, token_variable="ADR_TOKEN")
     shop = receiver(a_webhook(webhook), SystemClock())
-    repository = RepositoryReceiver(records=place, token=TOKEN, usual={"PATH": "/usr/bin:/bin"})
+    repository = RepositoryReceiver(records=place, token=TOKEN, variables={"PATH": "/usr/bin:/bin"})
     async with await Database.open(location) as database:
         await core.store.tables.prepare(database)
         await prepare(database)

@@ -54,7 +54,7 @@ class Office:
             store=self.store,
             receivers={receiver.name: receiver for receiver in receivers},
             tell=self,
-            link_of=self._no_link,
+            thread_link=self._no_link,
             on_outcome=self.outcomes.append,
         )
         self.landed = list[LandedRecord]()

@@ -84,7 +84,7 @@ def test_only_the_facts_at_the_top_say_whose_record_it_is(folder: Path) -> None:
 
     read = RecordFolder.read(folder)
 
-    assert (read.name_of(FIRST), read.name_of(SECOND)) == ("0005-a.md", "")
+    assert (read.record_of(FIRST), read.record_of(SECOND)) == ("0005-a.md", "")
     assert next_number(read.records) == 7
 
 

@@ -66,7 +66,7 @@ async def test_a_receiver_of_somebodys_own_that_breaks_is_tried_again_and_others
 
     assert broken.got == [FIRST] * 3
     assert other.got == [FIRST]
-    why = "It failed unexpectedly (ZeroDivisionError); the log says more."
+    why = "It failed unexpectedly (ZeroDivisionError); see the log."
     assert office.failures == [(why, 60)]
     assert len(office.landed) == 2
 

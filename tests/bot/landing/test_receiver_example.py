@@ -7,7 +7,7 @@ import sys
 from asyncio import subprocess
 from pathlib import Path
 
-from bot.landing.webhooks import WebhookReceiver, secret_of
+from bot.landing.webhooks import WebhookReceiver, parse_secret
 from core.clock import SystemClock
 from tests.bot.landing.office import open_office
 from tests.bot.landing.test_webhooks import OLD_SECRET, SECRET, a_webhook
@@ -38,7 +38,7 @@ async def test_the_receiver_of_the_documents_takes_each_message_once_and_only_fr
     def receiver(name: str, secret: str) -> WebhookReceiver:
         return WebhookReceiver(
             webhook=a_webhook(f"http://127.0.0.1:{port}/", name=name),
-            secrets=[secret_of(secret, "X_SECRET")],
+            secrets=[parse_secret(secret, "X_SECRET")],
             clock=SystemClock(),
             may_call=lambda _: True,
         )

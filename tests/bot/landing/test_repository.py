@@ -34,7 +34,7 @@ def repository(server: GitServer, **changes: object) -> RepositoryReceiver:
         name="adr", repository=server.url, token_variable="ADR_TOKEN", author="Moot <m@example.com>"
     )
     return RepositoryReceiver(
-        records=place.model_copy(update=changes), token=TOKEN, usual={"PATH": "/usr/bin:/bin"}
+        records=place.model_copy(update=changes), token=TOKEN, variables={"PATH": "/usr/bin:/bin"}
     )
 
 
@@ -193,7 +193,7 @@ ADDRESS = "https://git.example.com/a.git"
 
 
 def git_in(folder: Path, url: str = ADDRESS, path: str = "/usr/bin:/bin") -> Git:
-    return Git(folder=folder, usual={"PATH": path}, url=url, user="x", token=TOKEN)
+    return Git(folder=folder, variables={"PATH": path}, url=url, user="x", token=TOKEN)
 
 
 def git_that(folder: Path, words: str) -> Git:

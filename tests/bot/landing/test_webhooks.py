@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from bot.landing.webhooks import WebhookReceiver, guard_of, secret_of, signed_headers
+from bot.landing.webhooks import WebhookReceiver, call_guard, parse_secret, signed_headers
 from bot.queue.landings import new_landing
 from core.debate.verdict import DecisionKind
 from core.errors import ConfigurationBroken
@@ -96,9 +96,9 @@ def a_webhook(url: str, **changes: Any) -> Webhook:
 def receiver(webhook: Webhook, clock: Clock | None = None) -> WebhookReceiver:
     return WebhookReceiver(
         webhook=webhook,
-        secrets=[secret_of(text, "SHOP_SECRET") for text in (SECRET, OLD_SECRET)],
+        secrets=[parse_secret(text, "SHOP_SECRET") for text in (SECRET, OLD_SECRET)],
         clock=clock or ManualClock(),
-        may_call=guard_of(webhook),
+        may_call=call_guard(webhook),
     )
 
 
@@ -117,7 +117,7 @@ def test_the_specifications_own_example_comes_out_the_same() -> None:
     # https://github.com/standard-webhooks/standard-webhooks: the libraries' shared example.
     body = b'{"test": 2432232314}'
     headers = signed_headers(
-        "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body, [secret_of(SECRET, "X_SECRET")]
+        "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body, [parse_secret(SECRET, "X_SECRET")]
     )
     assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
@@ -164,7 +164,7 @@ async def test_a_message_is_signed_and_says_what_is_documented_and_no_private_te
     headers, body = shop.seen[-1]
     assert b"invoice" not in body
     assert headers["content-type"] == "application/json"
-    secrets = [secret_of(secret, "X_SECRET") for secret in (SECRET, OLD_SECRET)]
+    secrets = [parse_secret(secret, "X_SECRET") for secret in (SECRET, OLD_SECRET)]
     stamp = int(headers["webhook-timestamp"])
     signed = [signed_headers(headers["webhook-id"], stamp, body, [secret]) for secret in secrets]
     each = [by_one["webhook-signature"] for by_one in signed]
@@ -239,7 +239,7 @@ async def test_who_says_gone_is_sent_nothing_until_somebody_asks(
 
     assert len(shop.seen) == 1
     backlog = await office.backlog()
-    assert "wants nothing more" in backlog.closed["shop"]
+    assert "Nothing more is sent to it" in backlog.closed["shop"]
     assert (backlog.waiting, backlog.dead) == (3, 0)
     await office.queue.retry()
     await office.settle()
@@ -279,7 +279,7 @@ async def test_a_private_address_is_not_called(
 @pytest.mark.parametrize("secret", ["", "whsec_", "whsec_c2hvcnQ=", SECRET[6:], "whsec_***"])
 def test_a_secret_of_the_wrong_form_is_named_and_not_shown(secret: str) -> None:
     with pytest.raises(ConfigurationBroken, match="SHOP_SECRET") as refused:
-        secret_of(secret, "SHOP_SECRET")
+        parse_secret(secret, "SHOP_SECRET")
     assert secret in {"", "whsec_"} or secret not in str(refused.value)
 
 

@@ -231,7 +231,7 @@ async def test_a_backup_is_whole_while_the_database_is_in_use(tmp_path: Path) ->
 def test_a_backup_overwrites_nothing_and_a_failed_one_leaves_nothing_behind(tmp_path: Path) -> None:
     source, copy = tmp_path / "moot.db", tmp_path / "copy.db"
     source.write_bytes(b"no database at all" * 100)
-    with pytest.raises(StoreDown, match="Nothing was left"):
+    with pytest.raises(StoreDown, match="No file was left"):
         back_up(str(source), copy)
     assert [path.name for path in tmp_path.iterdir()] == ["moot.db"]
     source.unlink()

@@ -45,7 +45,7 @@ async def test_figures_come_soon_though_the_database_does_not_answer() -> None:
         return {"database": False, "slack": True}
 
     figures = await exposition(
-        Metrics(), health=health, depth=never, unlanded=never_either, seconds=0.05
+        Metrics(), health=health, depth=never, backlog=never_either, seconds=0.05
     )
     text = figures.decode()
 

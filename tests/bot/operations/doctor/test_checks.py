@@ -64,7 +64,7 @@ def a_diary(path: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "words", "code"),
     [
-        (partial(made_by, "0001"), "brought up to date at its next start", 0),
+        (partial(made_by, "0001"), "the next start updates them", 0),
         (partial(made_by, "9999"), "newer Moot (at 9999)", 1),
         (a_diary, "not a database", 1),
         (damaged, "is damaged", 1),
@@ -86,14 +86,14 @@ async def test_a_database_in_use_is_looked_at_without_disturbing(environment: Bo
     async with open_store(environment.moot_database) as store:
         findings = await check_database(environment)
         assert list(await store.unfinished_ids()) == []
-    assert "opens and is whole" in as_text(findings)
+    assert "can be opened and is undamaged" in as_text(findings)
     assert exit_code(findings) == 0
 
     async with open_store(environment.moot_database):
         Path(environment.moot_database).unlink()  # noqa: ASYNC240 - at once
         text = as_text(await check_database(environment))
     assert "✗ database moot.db: was deleted while Moot was using it" in text
-    assert "is not there yet" in as_text(await check_database(environment))
+    assert "does not exist yet" in as_text(await check_database(environment))
 
 
 async def test_a_lock_that_another_program_holds_is_told(environment: BotSettings) -> None:
@@ -105,7 +105,7 @@ async def test_a_lock_that_another_program_holds_is_told(environment: BotSetting
         other.execute("ROLLBACK")
 
     assert "✗ database moot.db: is locked by another program" in text
-    assert "opens and is whole" in as_text(await check_database(environment))
+    assert "can be opened and is undamaged" in as_text(await check_database(environment))
 
 
 async def test_a_broken_settings_file_is_the_first_line_and_a_matter_of_configuration(
@@ -155,11 +155,11 @@ async def test_a_sink_that_fails_while_the_bot_runs_is_told_without_its_words() 
             await sink.heard_all()
         return as_text(check_plugins(Plugins(sinks=(sink,)))).splitlines()
 
-    assert await lines() == ["✗ sink a: failed: it raised KeyError; the log says where"]
+    assert await lines() == ["✗ sink a: failed: it raised KeyError; the log has the details"]
     for _ in range(3):
         await full.publish(fold(LOG), LOG[0])
     assert as_text(check_plugins(Plugins(sinks=(full,)))) == (
-        "✗ sink b: is too slow: it did not hear 2 events"
+        "✗ sink b: is too slow: it missed 2 events"
     )
 
 
@@ -195,7 +195,7 @@ async def test_in_http_mode_no_socket_is_asked_for(workspace: Workspace) -> None
     ("scope", "words"),
     [
         ("pins:write", "✗ scopes: missing: pins:write"),
-        ("files:read", "– optional scope files:read: not granted: files that people attach are"),
+        ("files:read", "– optional scope files:read: not granted: attached files are not read"),
     ],
 )
 async def test_a_scope_that_is_missing_is_named(
@@ -266,7 +266,7 @@ async def test_the_doctor_names_what_did_not_land(
     findings = {load["what"]: load for load in json.loads(doctor.stdout)["findings"]}
     assert findings["receiver files"]["found"] == "can be written"
     assert findings["receiver shop"]["mark"] == "bad"
-    assert "wants nothing more" in findings["receiver shop"]["found"]
+    assert "Nothing more is sent to it" in findings["receiver shop"]["found"]
     assert findings["landings"]["found"].startswith("1 dead letter")
     assert "/debate doctor retry" in findings["landings"]["remedy"]
     assert "answered with the code 500" in findings["dead letter 1 to shop"]["found"]
@@ -292,7 +292,7 @@ async def test_a_receiver_that_cannot_be_reached_is_told(tmp_path: Path) -> None
         ({"url": "http://127.0.0.1/", "private_address": False}, "private_address: true"),
         ({"url": "https://169.254.169.254/"}, "credentials"),
         ({"secret_variable": "OTHER_SECRET"}, "OTHER_SECRET is not set"),
-        ({"old_secret_variable": "BAD_SECRET"}, "BAD_SECRET is no secret"),
+        ({"old_secret_variable": "BAD_SECRET"}, "BAD_SECRET is not a secret"),
     ],
 )
 def test_what_cannot_be_used_is_named_at_the_start(webhook: dict[str, object], words: str) -> None:

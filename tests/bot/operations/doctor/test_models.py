@@ -142,7 +142,7 @@ async def test_what_answers_without_a_list_of_models_is_not_the_vendor(
         ("claude-sonnet-4-0", date(2026, 6, 15), CheckMark.BAD, "was retired on 2026-06-15"),
         ("claude-sonnet-4-0", date(2026, 5, 1), CheckMark.BAD, "retires on 2026-06-15"),
         ("claude-sonnet-4-0", date(2026, 1, 1), CheckMark.SKIPPED, "retires on 2026-06-15"),
-        ("claude-sonnet-4-5", date(2026, 11, 21), CheckMark.SKIPPED, "no day is known"),
+        ("claude-sonnet-4-5", date(2026, 11, 21), CheckMark.SKIPPED, "date is unknown"),
     ],
 )
 async def test_a_model_that_goes_is_told_in_time(
@@ -159,7 +159,7 @@ async def test_a_model_that_goes_is_told_in_time(
 
 
 @pytest.mark.parametrize(
-    ("is_set", "words"), [(False, "none is set up"), (True, "a key is set, but every agent")]
+    ("is_set", "words"), [(False, "none is set up"), (True, "a key is set, but the settings give")]
 )
 async def test_without_a_model_doctor_says_what_to_do(
     environment: BotSettings, *, is_set: bool, words: str
