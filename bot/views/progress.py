@@ -13,7 +13,7 @@ from bot.slack.ids import turn_key
 from core.acts.act import ACTS
 from core.debate.contributions import Contribution
 from core.debate.rules import Ending
-from core.debate.state import Debate, Status, once_per_debate
+from core.debate.state import Debate, Status, cached_per_debate
 from core.debate.turn import BESIDE, Act, Turn
 from core.figures import percent, quantity
 from core.rules import schedule
@@ -71,7 +71,7 @@ def _task(title: str, done: int, total: int, *, is_running: bool) -> Block:
     return {"status": status, "task_id": title, "title": text, "type": "task_card"}
 
 
-@once_per_debate
+@cached_per_debate
 def progress(debate: Debate) -> Progress:
     """Turns done and in total. Turns of failed agents do not count."""
     count = len(_finished_turns(debate)) + (debate.verdict is not None)
@@ -82,7 +82,7 @@ def progress(debate: Debate) -> Progress:
     return Progress(count, max(count + to_come, 1))
 
 
-@once_per_debate
+@cached_per_debate
 def _way(debate: Debate) -> Mapping[str, Sequence[Turn]]:
     """Rounds and vote, with the turns taken and those foreseen."""
     is_cut = schedule.is_cut_short(debate)
@@ -127,7 +127,7 @@ def rounds_foreseen(debate: Debate) -> int:
     return debate.setup.rounds
 
 
-@once_per_debate
+@cached_per_debate
 def stage(debate: Debate) -> str:
     """Round and phase in words: "Round 1 of 3 · critiques"."""
     if debate.paused_by:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from core.acts.act import ACTS
 from core.debate.contributions import Contribution
 from core.debate.evidence import Citation, CitationStatus
-from core.debate.state import Debate, once_per_sources
+from core.debate.state import Debate, cached_per_sources
 from core.debate.turn import Act, Turn
 from core.debate.verdict import Quoting
 from core.evidence.citations import check_citations, render_citations
@@ -26,7 +26,7 @@ _LOOK_UP = re.compile(r"[`*\s]*LOOK UP:[`*]*\s*(?P<words>[^\n]{2,300}?)[`*\s]*",
 _SUBJECT_FACTOR = 4
 
 
-@once_per_sources
+@cached_per_sources
 def source_parts(debate: Debate) -> Sequence[Part]:
     """The table of contents and the best passages for the question, the same for all agents."""
     sources = debate.evidence
@@ -166,7 +166,7 @@ def without_quotes(text: str) -> str:
     return _in_line(render_citations(text, lambda _citation, _is_verified: ""))
 
 
-@once_per_sources
+@cached_per_sources
 def _shown_passages(debate: Debate) -> tuple[Mapping[str, Sequence[Passage]], Mapping[str, int]]:
     """The passages of each source that prompts show, in order, and the number of all passages.
 

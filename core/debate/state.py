@@ -176,12 +176,12 @@ class Debate:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        return self.once("notes", lambda: tuple(note for note in self.all_notes if note.text))
+        return self.cached("notes", lambda: tuple(note for note in self.all_notes if note.text))
 
     @property
     def answers(self) -> Mapping[int, Answer]:
         """The answer that counts for each answered question: the last one."""
-        return self.once(
+        return self.cached(
             "answers",
             lambda: {number: replies[-1] for number, replies in self.replies.items() if replies},
         )
@@ -262,7 +262,7 @@ class Debate:
         vars(changed).update(vars(self), **changes, _cache={})
         return changed
 
-    def once(self, cache_key: Hashable, compute: Callable[[], T]) -> T:
+    def cached(self, cache_key: Hashable, compute: Callable[[], T]) -> T:
         """The cached result of a pure computation over this debate."""
         if cache_key not in self._cache:
             self._cache[cache_key] = compute()
@@ -273,7 +273,7 @@ class Debate:
         default_factory=dict[Hashable, tuple[object, object, object]], repr=False, compare=False
     )
 
-    def once_for_sources(self, cache_key: Hashable, compute: Callable[[], T]) -> T:
+    def cached_for_sources(self, cache_key: Hashable, compute: Callable[[], T]) -> T:
         """The result of a pure computation over setup and sources, cached until these change."""
         setup, sources, result = self._source_cache.get(cache_key, (None, None, None))
         if setup is not self.setup or sources is not self.sources:
@@ -359,7 +359,7 @@ class Debate:
 
     @property
     def usage(self) -> Usage:
-        return self.once(
+        return self.cached(
             "usage", lambda: sum((expense.usage for expense in self.expenses), start=Usage())
         )
 
@@ -376,26 +376,26 @@ class Debate:
         return {failure.turn.agent: failure.reason for failure in refusals}
 
 
-def once_per_debate(
+def cached_per_debate(
     compute: Callable[Concatenate[Debate, P], T],
 ) -> Callable[Concatenate[Debate, P], T]:
-    """Cache a pure function of a debate and hashable arguments; see `once`."""
+    """Cache a pure function of a debate and hashable arguments; see `cached`."""
     name = f"{compute.__module__}.{compute.__qualname__}"
 
     @wraps(compute)
     def cached(debate: Debate, *args: P.args, **kwargs: P.kwargs) -> T:
         cache_key = (name, *args, *kwargs.items())
-        return debate.once(cache_key, lambda: compute(debate, *args, **kwargs))
+        return debate.cached(cache_key, lambda: compute(debate, *args, **kwargs))
 
     return cached
 
 
-def once_per_sources(compute: Callable[[Debate], T]) -> Callable[[Debate], T]:
-    """Cache a pure function of a debate's setup and sources; see `once_for_sources`."""
+def cached_per_sources(compute: Callable[[Debate], T]) -> Callable[[Debate], T]:
+    """Cache a pure function of a debate's setup and sources; see `cached_for_sources`."""
     name = f"{compute.__module__}.{compute.__qualname__}"
 
     @wraps(compute)
     def cached(debate: Debate) -> T:
-        return debate.once_for_sources(name, lambda: compute(debate))
+        return debate.cached_for_sources(name, lambda: compute(debate))
 
     return cached

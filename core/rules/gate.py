@@ -12,7 +12,7 @@ from typing import Any
 
 from core.debate.agents import EXAMPLE, OFFLINE
 from core.debate.rules import Ending, When
-from core.debate.state import Debate, once_per_debate
+from core.debate.state import Debate, cached_per_debate
 from core.debate.turn import ENGINE, Act, Turn
 from core.debate.vote import Gate, GateReason, NoDebateReason, QuestionKind
 from core.figures import money, percent, quantity
@@ -79,7 +79,7 @@ def undebatable(debate: Debate) -> NoDebateReason | None:
     return NoDebateReason.NO_MODEL if _takes_sides(debate) is False else None
 
 
-@once_per_debate
+@cached_per_debate
 def _went_on(debate: Debate) -> bool:
     """Whether the debate has more than first answers, or has ended.
 
@@ -104,7 +104,7 @@ def _takes_sides(debate: Debate) -> bool | None:
     return None if debate.options is None else bool(options_of(debate).items)
 
 
-@once_per_debate
+@cached_per_debate
 def rounds_open(debate: Debate) -> int:
     """How many rounds may be held by the gates so far; 0: only the isolated drafts."""
     rules, rounds = debate.setup.termination, debate.setup.rounds

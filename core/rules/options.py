@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from core.debate.contributions import Contribution
-from core.debate.state import Debate, once_per_debate
+from core.debate.state import Debate, cached_per_debate
 from core.debate.turn import Act
 from core.debate.vote import Option, OptionChange, OptionEdit, OptionScore, QuestionKind
 
@@ -85,7 +85,7 @@ def options_of(debate: Debate) -> OptionList:
     """The debate's current options: from drafts, from agents' later texts, and after edits."""
     if not debate.options:
         return OptionList()
-    return debate.once("options", lambda: after_edits(named_options(debate), debate.option_edits))
+    return debate.cached("options", lambda: after_edits(named_options(debate), debate.option_edits))
 
 
 def after_edits(items: Sequence[Option], edits: Iterable[OptionEdit]) -> OptionList:
@@ -124,7 +124,7 @@ def stance_in(debate: Debate, contribution: Contribution) -> Mapping[str, float]
     return options.probabilities(shares)
 
 
-@once_per_debate
+@cached_per_debate
 def current_stance(debate: Debate, agent: str) -> Mapping[str, float]:
     """An agent's newest probabilities by current option; empty: it gave none.
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.debate.contributions import Question
 from core.debate.rules import Playbook, PlaybookCriterion, VerdictPart, WantedEvidence
-from core.debate.state import Debate, once_per_debate
+from core.debate.state import Debate, cached_per_debate
 
 _KINDS = {
     "file": "a file",
@@ -53,7 +53,7 @@ def kinds_words(evidence: WantedEvidence) -> str:
     return " or ".join(filter(None, (", ".join(kinds), last_kind)))
 
 
-@once_per_debate
+@cached_per_debate
 def missing_evidence(debate: Debate) -> Sequence[WantedEvidence]:
     missing = list[WantedEvidence]()
     for evidence in debate.setup.playbook.evidence if debate.setup.playbook else ():

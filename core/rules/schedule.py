@@ -11,7 +11,7 @@ from datetime import datetime
 from core.debate.agents import OFFLINE
 from core.debate.contributions import Clarification
 from core.debate.debate_events import DebateConcluded, DebateFailed
-from core.debate.state import Debate, Status, once_per_debate
+from core.debate.state import Debate, Status, cached_per_debate
 from core.debate.turn import BESIDE, ENGINE, JUDGE, SUMMARIZER, Act, Turn, turn_of
 from core.rules import casting, gate, shadow, sources
 from core.rules.formats import clarifying, review
@@ -26,7 +26,7 @@ _OPTIONS = Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER)
 _GOES_WITHOUT = {*BESIDE, Act.AUDIT, Act.CLARIFICATION, Act.FACILITATION, Act.FOLLOW_UP}
 
 
-@once_per_debate
+@cached_per_debate
 def ready(debate: Debate) -> Sequence[Turn]:
     """Every turn that can be taken now; none while the debate waits for people or has ended."""
     if debate.status is not Status.RUNNING:
@@ -69,7 +69,7 @@ def _round_turns(debate: Debate) -> Sequence[Turn]:
     )
 
 
-@once_per_debate
+@cached_per_debate
 def waiting_for_options(debate: Debate) -> Sequence[Turn]:
     """Turns of the rounds that wait only for the options.
 
@@ -182,7 +182,7 @@ def is_cut_short(debate: Debate) -> bool:
     return debate.is_ending_early or not has_quorum(debate)
 
 
-@once_per_debate
+@cached_per_debate
 def has_quorum(debate: Debate) -> bool:
     return len(format_of(debate).alive(debate)) >= debate.setup.quorum
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import lru_cache, partial
 
 from core.debate.contributions import Contribution
-from core.debate.state import Debate, once_per_sources
+from core.debate.state import Debate, cached_per_sources
 from core.debate.turn import ENGINE, Act, Turn, turn_of
 from core.request import Part
 from core.rules.agreement import Agreement
@@ -192,7 +192,7 @@ class Format:
         """Turns of a round that can be taken now; cached, as later rounds ask for them again."""
         steps = [step for step in self.steps if not (is_last and step.between_rounds)]
         key = ("open", self.name, number, len(steps))
-        return debate.once(key, lambda: tuple(self._open(debate, number, steps)))
+        return debate.cached(key, lambda: tuple(self._open(debate, number, steps)))
 
     def _open(self, debate: Debate, number: int, steps: Sequence[Step]) -> Iterator[Turn]:
         agents, present = self.alive(debate, number), agents_present(debate, self.alive(debate))
@@ -264,7 +264,7 @@ class Format:
                 lost.update(step.lost_agents(debate, upto) if step.misses else ())
             return tuple(agent for agent in _roster(debate) if agent not in lost)
 
-        return debate.once(("alive", self.name, upto), agents)
+        return debate.cached(("alive", self.name, upto), agents)
 
     def positions(self, debate: Debate, upto: int | None = None) -> Mapping[str, Contribution]:
         """The newest position of each agent, up to a round, by agent in roster order."""
@@ -340,6 +340,6 @@ def agents_present(debate: Debate, agents: Sequence[str]) -> Sequence[str]:
     return present if len(present) >= debate.setup.quorum else agents
 
 
-@once_per_sources
+@cached_per_sources
 def _roster(debate: Debate) -> tuple[str, ...]:
     return tuple(agent.id for agent in debate.setup.agents)

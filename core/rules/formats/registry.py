@@ -32,14 +32,14 @@ def format_of(debate: Debate) -> Format:
     """
     form, agenda = FORMATS.get(debate.setup.format), debate.setup.agenda
     if form is None and agenda is not None:
-        return debate.once("agenda", lambda: format_of_agenda(agenda))
+        return debate.cached("agenda", lambda: format_of_agenda(agenda))
     if form is None:
         raise LogBroken(f"Debate {debate.id} has the unknown format {debate.setup.format!r}.")
     return form
 
 
 def turns_ready(debate: Debate, rounds: int) -> Sequence[Turn]:
-    return debate.once(("turns", rounds), lambda: format_of(debate).ready(debate, rounds))
+    return debate.cached(("turns", rounds), lambda: format_of(debate).ready(debate, rounds))
 
 
 _CRITICISM = frozenset({Act.DEBATE, Act.REBUTTAL})

@@ -21,7 +21,7 @@ from core.debate.contributions import (
 )
 from core.debate.evidence import Source, SourceReference
 from core.debate.rules import REVIEW
-from core.debate.state import Debate, Status, once_per_debate
+from core.debate.state import Debate, Status, cached_per_debate
 from core.debate.turn import ENGINE, SUMMARIZER, Act, Turn
 from core.debate.vote import Option, Options, QuestionKind
 from core.figures import quantity
@@ -108,7 +108,7 @@ def _severity(finding: ReviewFinding) -> int:
     return list(Severity).index(finding.severity)
 
 
-@once_per_debate
+@cached_per_debate
 def current_findings(debate: Debate) -> tuple[ReviewFinding, ...]:
     """All findings with their current status, the most severe first.
 

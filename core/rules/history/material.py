@@ -17,7 +17,7 @@ from typing import Any
 
 from core.debate.agents import ContextMethod, PromptText, Summarization
 from core.debate.contributions import Contribution, SummaryKind
-from core.debate.state import Debate, once_per_debate
+from core.debate.state import Debate, cached_per_debate
 from core.debate.turn import FACILITATOR, JUDGE, SUMMARIZER, Act, Turn
 from core.request import Part, PartKind
 from core.rules.formats.registry import format_of, turns_ready
@@ -75,7 +75,7 @@ def reads_letters(debate: Debate, turn: Turn) -> bool:
 # Earlier contributions.
 
 
-@once_per_debate
+@cached_per_debate
 def perspective(debate: Debate, agent: str, before: int) -> Sequence[Contribution]:
     """An agent's history before a round: its texts, and critiques of them.
 
@@ -99,7 +99,7 @@ def _concerns(turn: Turn, agent: str) -> bool:
     return is_to_all or agent in {turn.agent, turn.target}
 
 
-@once_per_debate
+@cached_per_debate
 def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
     """The contributions of a round by phase and agent, without carried-over texts."""
     phases = format_of(debate).phases
@@ -129,7 +129,7 @@ def is_complete(debate: Debate, number: int) -> bool:
     return not any(turn.agent in roster for turn in turns_ready(debate, number))
 
 
-@once_per_debate
+@cached_per_debate
 def is_planned(debate: Debate, number: int, rounds: int) -> bool:
     """Whether this round may be held and the format has turns for it."""
     return number <= rounds and bool(format_of(debate).planned_turns(debate, number))
