@@ -1,4 +1,4 @@
-"""What channels and forms choose, laid over the settings; the highest cap nobody passes."""
+"""Choices of channels and forms over the settings; no choice exceeds the operator's highest cap."""
 
 from decimal import Decimal
 
@@ -32,25 +32,22 @@ def form(cap: str) -> FormValues:
     )
 
 
-@pytest.mark.parametrize(
-    ("typed", "cap"),
-    [("", None), (" $2.50 ", Decimal("2.50")), ("2,5", Decimal("2.5")), ("None", NO_CAP)],
-)
-def test_a_cap_is_an_amount_or_none(typed: str, cap: object) -> None:
-    assert cost_cap(typed, None) == cap
+def test_a_cap_is_an_amount_or_none() -> None:
+    caps = {"": None, " $2.50 ": Decimal("2.50"), "2,5": Decimal("2.5"), "None": NO_CAP}
+    assert {text: cost_cap(text, None) for text in caps} == caps
     for wrong in ("much", "0", "-1", "1001", "nan", "inf"):
         with pytest.raises(BadInput, match="or none"):
             cost_cap(wrong, None)
 
 
 @pytest.mark.parametrize("typed", ["2.01", "none"])
-def test_no_form_passes_the_highest_cap(typed: str) -> None:
-    for read in (
+def test_no_form_can_exceed_the_highest_cap(typed: str) -> None:
+    for check in (
         lambda: checked_draft(form(typed), 100, MOST),
         lambda: checked_settings(form(typed), MOST),
     ):
         with pytest.raises(FieldError) as refused:
-            read()
+            check()
         assert refused.value.field == FieldId.COST_CAP.value
         assert refused.value.text == "Whoever runs Moot allows a cap of $2.00 at most."
     assert checked_draft(form("2"), 100, MOST).choices.debate_cost == MOST
@@ -68,7 +65,7 @@ def test_no_form_passes_the_highest_cap(typed: str) -> None:
         (NO_CAP, MOST, MOST),
     ],
 )
-def test_what_a_channel_set_before_holds_under_the_highest_cap(
+def test_the_highest_cap_limits_the_choice_of_a_channel(
     value: Decimal | None, most: Decimal | None, cap: Decimal | None
 ) -> None:
     settings = Settings(limits=AllLimits(most_debate_cost=most))

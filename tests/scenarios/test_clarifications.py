@@ -108,9 +108,7 @@ async def test_the_card_mentions_who_asked_and_the_board_begins_with_the_way_to_
     await team.workspace.wait_for(fewer)
 
 
-async def test_a_numbered_reply_answers_and_a_note_to_all_leaves_the_last_question_open(
-    team: Team,
-):
+async def test_a_numbered_reply_answers_and_a_note_to_all_leaves_the_last_question_open(team: Team):
     board = await team.debate(QUESTION)
     await card_of(team, board)
     numbered = await team.say("3: two of us, part time\n2: none", board, user="alex")

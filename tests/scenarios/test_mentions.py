@@ -1,6 +1,8 @@
 """Mentions: known by their message, answered in people's own thread, with the thread as context."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+
+import pytest
 
 from bot.slack.ids import asking_thread_key
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
@@ -11,6 +13,17 @@ from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
+
+
+@pytest.fixture
+def models() -> ScriptedProvider:
+    return ScriptedProvider()
+
+
+@pytest.fixture
+async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
+    async with team_at_work(spec=BotSpec(provider=models)) as team:
+        yield team
 
 
 async def debates(team: Team) -> Sequence[Debate]:
@@ -39,60 +52,54 @@ async def said_in(team: Team, root: Message, key: str) -> Message:
     return matches[0]
 
 
-async def test_an_edited_mention_starts_nothing_more():
-    async with team_at_work() as team:
-        message = await team.say(f"@Moot {QUESTION}")
-        await acknowledged(team, 1)
-        edited = f"@Moot {QUESTION} Or Redis?"
-        await team.workspace.edit(team.user, team.channel, message["ts"], edited)
-        await acknowledged(team, 2)
-        assert [debate.setup.question for debate in await debates(team)] == [QUESTION]
+async def test_an_edited_mention_starts_nothing_more(team: Team):
+    message = await team.say(f"@Moot {QUESTION}")
+    await acknowledged(team, 1)
+    edited = f"@Moot {QUESTION} Or Redis?"
+    await team.workspace.edit(team.user, team.channel, message["ts"], edited)
+    await acknowledged(team, 2)
+    assert [debate.setup.question for debate in await debates(team)] == [QUESTION]
 
 
-async def test_people_channels_and_links_in_a_question_are_read_by_name():
-    async with team_at_work() as team:
-        await team.say(
-            "@Moot should @alex or @sam own #general and <https://example.com|the plan>?"
-        )
-        await acknowledged(team, 1)
-        await team.workspace.wait_for(lambda: len(team.workspace.messages(team.channel)) > 1)
-        (debate,) = await debates(team)
-        question = "should @alex or @sam own #general and the plan (https://example.com)?"
-        assert debate.setup.question == question
+async def test_people_channels_and_links_in_a_question_are_read_by_name(team: Team):
+    await team.say("@Moot should @alex or @sam own #general and <https://example.com|the plan>?")
+    await acknowledged(team, 1)
+    await team.workspace.wait_for(lambda: len(team.workspace.messages(team.channel)) > 1)
+    (debate,) = await debates(team)
+    question = "should @alex or @sam own #general and the plan (https://example.com)?"
+    assert debate.setup.question == question
 
 
-async def test_a_note_keeps_whom_it_speaks_to():
-    models = ScriptedProvider()
+async def test_a_note_keeps_whom_it_speaks_to(team: Team, models: ScriptedProvider):
     models.hold(Act.CRITIQUE)
-    async with team_at_work(spec=BotSpec(provider=models)) as team:
-        board = await team.debate(QUESTION)
-        await team.say("@alex what do you think of @sam's plan?", board)
-        await team.say("@Moot @alex is away until June.", board)
-        await team.wait_for_log(board, lambda debate: len(debate.notes) == 2)
-        models.let_go()
-        debate = await team.wait_for_end(board)
-        assert {note.text for note in debate.notes} == {
-            "@alex what do you think of @sam's plan?",
-            "@alex is away until June.",
-        }
+    board = await team.debate(QUESTION)
+    await team.say("@alex what do you think of @sam's plan?", board)
+    await team.say("@Moot @alex is away until June.", board)
+    await team.wait_for_log(board, lambda debate: len(debate.notes) == 2)
+    models.let_go()
+    debate = await team.wait_for_end(board)
+    assert {note.text for note in debate.notes} == {
+        "@alex what do you think of @sam's plan?",
+        "@alex is away until June.",
+    }
 
 
-async def test_a_line_of_its_own_in_the_thread_does_what_the_button_does():
-    models = ScriptedProvider()
+async def test_a_line_of_its_own_in_the_thread_does_what_the_button_does(
+    team: Team, models: ScriptedProvider
+):
     models.hold(Act.CRITIQUE)
-    async with team_at_work(spec=BotSpec(provider=models)) as team:
-        board = await team.debate(QUESTION)
-        await team.say("pause", board)
-        await team.wait_for_log(board, lambda debate: debate.paused_by)
-        await team.say("@Moot resume", board)
-        await team.wait_for_log(board, lambda debate: not debate.paused_by)
-        # Who may not is refused as by the button; the other lines of a message are a note.
-        await team.say("stop", board, user="sam")
-        refused = await team.workspace.wait_for(lambda: team.ephemeral_texts("sam"))
-        await team.say("The budget was cut.\nvote now", board)
-        await team.wait_for_log(board, lambda debate: debate.vote_called_by and debate.notes)
-        models.let_go()
-        debate = await team.wait_for_end(board)
+    board = await team.debate(QUESTION)
+    await team.say("pause", board)
+    await team.wait_for_log(board, lambda debate: debate.paused_by)
+    await team.say("@Moot resume", board)
+    await team.wait_for_log(board, lambda debate: not debate.paused_by)
+    # Who may not is refused as by the button; the other lines of a message are a note.
+    await team.say("stop", board, user="sam")
+    refused = await team.workspace.wait_for(lambda: team.ephemeral_texts("sam"))
+    await team.say("The budget was cut.\nvote now", board)
+    await team.wait_for_log(board, lambda debate: debate.vote_called_by and debate.notes)
+    models.let_go()
+    debate = await team.wait_for_end(board)
     assert "Only <@" in refused[-1]
     assert "can stop it" in refused[-1]
     assert "/debate" not in refused[-1]  # Slack takes no commands in threads
@@ -100,35 +107,33 @@ async def test_a_line_of_its_own_in_the_thread_does_what_the_button_does():
     assert not debate.stop
 
 
-async def test_a_stop_in_the_thread_ends_the_debate_once():
-    models = ScriptedProvider()
+async def test_a_stop_in_the_thread_ends_the_debate_once(team: Team, models: ScriptedProvider):
     models.hold(Act.CRITIQUE)
-    async with team_at_work(spec=BotSpec(provider=models)) as team:
-        board = await team.debate(QUESTION)
-        await team.say("@Moot stop", board)
-        await team.wait_for_log(board, lambda debate: debate.stop)
-        models.let_go()
-        debate = await team.wait_for_end(board)
-        texts = team.ephemeral_texts()
+    board = await team.debate(QUESTION)
+    await team.say("@Moot stop", board)
+    await team.wait_for_log(board, lambda debate: debate.stop)
+    models.let_go()
+    debate = await team.wait_for_end(board)
+    texts = team.ephemeral_texts()
     assert debate.verdict
     assert debate.verdict.partial
     assert debate.notes == ()
     assert texts[1:] == ["The debate stops; the judge decides on what is there."]
 
 
-async def test_words_that_only_look_like_a_command_are_a_note_in_the_thread():
-    models = ScriptedProvider()
+async def test_words_that_only_look_like_a_command_are_a_note_in_the_thread(
+    team: Team, models: ScriptedProvider
+):
     models.hold(Act.CRITIQUE)
-    async with team_at_work(spec=BotSpec(provider=models)) as team:
-        board = await team.debate(QUESTION)
-        await team.say("@Moot skip redis", board)
-        await team.wait_for_log(board, lambda debate: len(debate.notes) == 1)
-        await team.say("@Moot stop worrying about cost: we pay for it anyhow.", board)
-        await team.wait_for_log(board, lambda debate: len(debate.notes) == 2)
-        await team.say("@Moot help", board)
-        answers = await team.workspace.wait_for(lambda: team.ephemeral_texts()[1:])
-        models.let_go()
-        debate = await team.wait_for_end(board)
+    board = await team.debate(QUESTION)
+    await team.say("@Moot skip redis", board)
+    await team.wait_for_log(board, lambda debate: len(debate.notes) == 1)
+    await team.say("@Moot stop worrying about cost: we pay for it anyhow.", board)
+    await team.wait_for_log(board, lambda debate: len(debate.notes) == 2)
+    await team.say("@Moot help", board)
+    answers = await team.workspace.wait_for(lambda: team.ephemeral_texts()[1:])
+    models.let_go()
+    debate = await team.wait_for_end(board)
     assert "How to use Moot" in answers[-1]
     assert [note.text for note in debate.notes] == [
         "skip redis",
@@ -160,64 +165,56 @@ async def test_a_mention_that_asks_nothing_is_shown_first_and_debated_with_a_cli
     assert texts[-1].startswith(f"Debate `{debate.id}` begins.")
 
 
-async def test_a_mention_of_emoji_alone_is_greeted_and_starts_nothing():
-    async with team_at_work() as team:
-        await team.say("@Moot :thumbsup:")
-        answers = await team.workspace.wait_for(team.ephemeral_texts)
-        assert await debates(team) == []
-        await press(team, "Open the form")
-        (form,) = await team.workspace.wait_for(lambda: team.workspace.views(team.user))
+async def test_a_mention_of_emoji_alone_is_greeted_and_starts_nothing(team: Team):
+    await team.say("@Moot :thumbsup:")
+    answers = await team.workspace.wait_for(team.ephemeral_texts)
+    assert await debates(team) == []
+    await press(team, "Open the form")
+    (form,) = await team.workspace.wait_for(lambda: team.workspace.views(team.user))
     assert ":wave:" in answers[-1]
     assert form["callback_id"] == "start_form"
 
 
-async def test_a_text_between_a_command_and_a_question_is_settled_by_one_click():
-    async with team_at_work() as team:
-        await team.type("stop using Kafka?")
-        answer = team.ephemeral_texts()[-1]
-        assert await debates(team) == []
-        await press(team, "Debate it")
-        (debate,) = await debates(team)
-        await team.type("list all please")
-        await press(team, "/debate list")
-        (listed,) = await team.workspace.wait_for(
-            lambda: [
-                text
-                for text in team.ephemeral_texts()
-                if debate.id in text and "begins" not in text
-            ]
-        )
+async def test_a_text_between_a_command_and_a_question_is_settled_by_one_click(team: Team):
+    await team.type("stop using Kafka?")
+    answer = team.ephemeral_texts()[-1]
+    assert await debates(team) == []
+    await press(team, "Debate it")
+    (debate,) = await debates(team)
+    await team.type("list all please")
+    await press(team, "/debate list")
+    (listed,) = await team.workspace.wait_for(
+        lambda: [
+            text for text in team.ephemeral_texts() if debate.id in text and "begins" not in text
+        ]
+    )
     assert "“stop using Kafka?”: nothing was started yet. What did you mean?" in answer
     assert debate.setup.question == "stop using Kafka?"
     assert debate.id in listed
 
 
-async def test_a_mention_that_was_no_question_starts_nothing_when_it_is_edited():
-    async with team_at_work() as team:
-        message = await team.say("@Moot")
-        await team.workspace.wait_for(team.ephemeral_texts)
-        await team.workspace.edit(team.user, team.channel, message["ts"], f"@Moot {QUESTION}")
-        await acknowledged(team, 2)
-        assert await debates(team) == []
-        assert len(team.ephemeral_texts()) == 1
+async def test_a_mention_that_was_no_question_starts_nothing_when_it_is_edited(team: Team):
+    message = await team.say("@Moot")
+    await team.workspace.wait_for(team.ephemeral_texts)
+    await team.workspace.edit(team.user, team.channel, message["ts"], f"@Moot {QUESTION}")
+    await acknowledged(team, 2)
+    assert await debates(team) == []
+    assert len(team.ephemeral_texts()) == 1
 
 
-async def test_a_mention_in_peoples_own_thread_is_answered_there_and_gets_the_verdict_there():
-    async with team_at_work() as team:
-        root = await team.say("We lose jobs when Redis restarts.", user="alex")
-        await team.say("About 2000 a day, @alex counted <https://x.example/1|them>", root["ts"])
-        mention = await team.say(f"@Moot {QUESTION}", root["ts"])
-        board = await team.workspace.wait_for(
-            lambda: [
-                message for message in team.workspace.messages(team.channel) if key_of(message)
-            ]
-        )
-        debate = await team.wait_for_end(board[0]["ts"])
-        link = await said_in(team, root, asking_thread_key(debate.id, "link"))
-        verdict = await said_in(team, root, asking_thread_key(debate.id, "verdict"))
-        mine = next(
-            message for message in team.thread(root["ts"]) if message["ts"] == mention["ts"]
-        )
+async def test_a_mention_in_peoples_own_thread_is_answered_there_and_gets_the_verdict_there(
+    team: Team,
+):
+    root = await team.say("We lose jobs when Redis restarts.", user="alex")
+    await team.say("About 2000 a day, @alex counted <https://x.example/1|them>", root["ts"])
+    mention = await team.say(f"@Moot {QUESTION}", root["ts"])
+    board = await team.workspace.wait_for(
+        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
+    )
+    debate = await team.wait_for_end(board[0]["ts"])
+    link = await said_in(team, root, asking_thread_key(debate.id, "link"))
+    verdict = await said_in(team, root, asking_thread_key(debate.id, "verdict"))
+    mine = next(message for message in team.thread(root["ts"]) if message["ts"] == mention["ts"])
     assert [reaction["name"] for reaction in mine["reactions"]] == ["eyes"]
     assert board[0]["ts"].replace(".", "") in link["text"]
     assert debate.verdict
@@ -234,30 +231,26 @@ async def test_a_mention_in_peoples_own_thread_is_answered_there_and_gets_the_ve
     assert debate.setup.mention.thread == root["ts"]
 
 
-async def test_where_slack_does_not_show_the_thread_the_debate_is_held_and_says_so():
-    async with team_at_work() as team:
-        root = await team.say("It began with an outage.", user="alex")
-        team.workspace.faults.server_error("conversations.replies", status=500, times=None)
-        await team.say(f"@Moot {QUESTION}", root["ts"])
-        board = await team.workspace.wait_for(
-            lambda: [
-                message for message in team.workspace.messages(team.channel) if key_of(message)
-            ]
-        )
-        debate = await team.wait_for_end(board[0]["ts"])
-        texts = [reply["text"] for reply in team.replies(board[0]["ts"])]
+async def test_where_slack_does_not_show_the_thread_the_debate_is_held_and_says_so(team: Team):
+    root = await team.say("It began with an outage.", user="alex")
+    team.workspace.faults.server_error("conversations.replies", status=500, times=None)
+    await team.say(f"@Moot {QUESTION}", root["ts"])
+    board = await team.workspace.wait_for(
+        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
+    )
+    debate = await team.wait_for_end(board[0]["ts"])
+    texts = [reply["text"] for reply in team.replies(board[0]["ts"])]
     assert debate.status is Status.CONCLUDED
     assert not debate.evidence
     assert any("I could not read the thread" in text for text in texts)
 
 
-async def test_a_usage_error_in_a_thread_is_told_in_that_thread():
-    async with team_at_work() as team:
-        root = await team.say("We lose jobs.", user="alex")
-        await team.say("@Moot votes?", root["ts"])
-        answers = await team.workspace.wait_for(
-            lambda: team.workspace.ephemeral(team.user, team.channel)
-        )
+async def test_a_usage_error_in_a_thread_is_told_in_that_thread(team: Team):
+    root = await team.say("We lose jobs.", user="alex")
+    await team.say("@Moot votes?", root["ts"])
+    answers = await team.workspace.wait_for(
+        lambda: team.workspace.ephemeral(team.user, team.channel)
+    )
     assert answers[0]["thread_ts"] == root["ts"]
     assert "“votes?”: nothing was started yet. What did you mean?" in answers[0]["text"]
     assert "`/debate" not in answers[0]["text"]  # Slack takes no commands in threads

@@ -101,11 +101,7 @@ async def test_an_old_mention_is_left_alone(workspace: Workspace, tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "damage",
-    [
-        "UPDATE events SET body = substr(body, 1, 9) WHERE seq = 3",
-        "DELETE FROM debates",
-    ],
+    "damage", ["UPDATE events SET body = substr(body, 1, 9) WHERE seq = 3", "DELETE FROM debates"]
 )
 async def test_a_mention_about_a_debate_that_cannot_be_read_hides_no_other(
     workspace: Workspace, tmp_path: Path, damage: str

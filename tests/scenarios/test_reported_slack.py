@@ -141,14 +141,7 @@ async def changed_by_an_app(team: Team) -> None:
 
 @pytest.mark.parametrize(
     "act",
-    [
-        only_the_mention,
-        delivered_twice,
-        unfurled,
-        edited_mention,
-        edited_in,
-        changed_by_an_app,
-    ],
+    [only_the_mention, delivered_twice, unfurled, edited_mention, edited_in, changed_by_an_app],
 )
 async def test_one_debate_comes_of_one_mention(act: Callable[[Team], Awaitable[None]]) -> None:
     async with team_at_work() as team:

@@ -135,8 +135,7 @@ async def test_a_messages_shortcut_debates_it_and_keeps_the_link(team: Team):
 
 
 @pytest.mark.parametrize(
-    ("rounds", "notices"),
-    [("5", ("You asked for 5 rounds; a council has one round.",)), ("2", ())],
+    ("rounds", "notices"), [("5", ("You asked for 5 rounds; a council has one round.",)), ("2", ())]
 )
 async def test_rounds_a_format_does_not_have_are_named_only_where_somebody_chose_them(
     team: Team, rounds: str, notices: Sequence[str]

@@ -1,4 +1,4 @@
-"""What failed calls mean: what is told to people, what is kept for the next attempt."""
+"""Outcomes of failed calls: their class, and the reason for people."""
 
 import aiohttp
 import pytest
@@ -13,18 +13,18 @@ from bot.slack.outcomes import Outcome, Rejection, Retry, Unknown, outcome_of
 PACE = "Slack asks for a slower pace"
 REINSTALL = "Moot lacks the permission {}; reinstall it with the current manifest."
 ARCHIVED = Rejection("This channel is archived.", "is_archived")
-#: The status of an answer, its code of an error, and what came of the call.
+#: Status and error code of a response, and the outcome.
 ANSWERS: tuple[tuple[int, str, Outcome], ...] = (
     *(
         (200, code, Retry(PACE))
         for code in ("ratelimited", "rate_limited", "message_limit_exceeded", "team_added_to_org")
     ),
-    # It may have happened.
+    # The call may have succeeded.
     *(
         (200, code, Unknown(f"Slack failed ({code})"))
         for code in ("internal_error", "fatal_error", "request_timeout", "service_unavailable")
     ),
-    # A refused token can be mended, and the post waits.
+    # A token can be repaired, so the post waits.
     *(
         (200, code, Retry(f"Slack refuses the bot token ({code})"))
         for code in (
@@ -32,11 +32,11 @@ ANSWERS: tuple[tuple[int, str, Outcome], ...] = (
             *("token_expired", "token_revoked", "team_access_not_granted"),
         )
     ),
-    # What is refused for good keeps Slack's code beside the words.
+    # Rejected for good.
     (200, "is_archived", ARCHIVED),
     (200, "thread_not_found", Rejection("The thread was deleted.", "thread_not_found")),
     (200, "new_to_us", Rejection("Slack refuses it (new_to_us).", "new_to_us")),
-    # The status counts before the code.
+    # The status counts more than the code.
     (429, "is_archived", Retry(PACE)),
     (499, "is_archived", ARCHIVED),
     (500, "is_archived", Unknown("Slack failed (is_archived)")),
@@ -46,7 +46,7 @@ ANSWERS: tuple[tuple[int, str, Outcome], ...] = (
 
 
 def refusal(status: int, body: object, headers: dict[str, str] | None = None) -> SlackApiError:
-    """The SDK's error with this answer."""
+    """The SDK's error with this response."""
     response = AsyncSlackResponse(
         client=None,
         http_verb="POST",
@@ -59,17 +59,12 @@ def refusal(status: int, body: object, headers: dict[str, str] | None = None) ->
     return SlackApiError("no", response)
 
 
-def test_an_answer_is_read_by_its_status_and_code() -> None:
+def test_the_outcome_of_a_response() -> None:
     for status, code, expected in ANSWERS:
         error = refusal(status, {"ok": False, "error": code})
         assert outcome_of(error) == expected, (status, code)
-    for header, seconds in (
-        ("30", 30.0),
-        ("0.5", 0.5),
-        ("0", 0.0),
-        ("soon", None),
-        ("1.2.3", None),
-    ):
+    headers = {"30": 30.0, "0.5": 0.5, "0": 0.0, "soon": None, "1.2.3": None}
+    for header, seconds in headers.items():
         assert outcome_of(refusal(429, {}, {"Retry-After": header})) == Retry(PACE, seconds)
     lacking = {"error": "missing_scope", "needed": "pins:write"}
     assert outcome_of(refusal(200, lacking)).reason == REINSTALL.format("pins:write")
@@ -78,8 +73,8 @@ def test_an_answer_is_read_by_its_status_and_code() -> None:
 
 
 @pytest.mark.parametrize("kind", ["text/html", "application/json"])
-async def test_a_page_of_a_server_between_us_and_slack_is_read_by_its_status(kind: str) -> None:
-    """Where the page says that it is JSON, the SDK passes aiohttp's answer instead of its own."""
+async def test_the_outcome_of_an_error_page_of_a_proxy_depends_on_its_status(kind: str) -> None:
+    """If the page claims to be JSON, the SDK raises with aiohttp's response instead of its own."""
     statuses = [502, 429]
 
     async def page(request: web.Request) -> web.Response:
@@ -96,7 +91,7 @@ async def test_a_page_of_a_server_between_us_and_slack_is_read_by_its_status(kin
             assert outcome_of(caught.value) == expected
 
 
-async def test_a_failure_without_an_answer_is_told_by_its_kind() -> None:
+async def test_the_outcome_without_a_response_depends_on_the_exception() -> None:
     for lost in (TimeoutError(), aiohttp.ServerDisconnectedError(), ConnectionResetError()):
         assert outcome_of(lost) == Unknown(f"no answer from Slack ({type(lost).__name__})")
     fault = outcome_of(KeyError("text"))

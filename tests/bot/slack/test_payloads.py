@@ -1,4 +1,4 @@
-"""Slack's payloads, one example file each, read into values: whose, and which words."""
+"""Slack's payloads, with an example file each: installation, person and text."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -55,18 +55,18 @@ READERS: dict[str, type[Payload]] = {
     "auth_test": Identity,
     "refusal_missing_scope": Refusal,
 }
-#: What is read of an answer, where that is not all of it.
-IN_ANSWERS = {"users_info": "user", "channel_facts": "channel"}
+#: The part of a response that is read, if not all of it.
+IN_RESPONSES = {"users_info": "user", "channel_facts": "channel"}
 
 
 def test_every_example_is_read_and_every_payload_has_an_example() -> None:
     assert {file.stem for file in EXAMPLES.glob("*.json")} == set(READERS)
     for name, reader in READERS.items():
         example = json.loads((EXAMPLES / f"{name}.json").read_text(encoding="utf-8"))
-        reader.model_validate(example[IN_ANSWERS[name]] if name in IN_ANSWERS else example)
+        reader.model_validate(example[IN_RESPONSES[name]] if name in IN_RESPONSES else example)
 
 
-def test_a_person_is_where_slack_says_or_in_utc() -> None:
+def test_the_time_zone_of_a_person_is_utc_if_unknown() -> None:
     winter = datetime(2026, 1, 5, tzinfo=UTC)
     zones = {"Asia/Tokyo": 9, "America/Los_Angeles": -8, "Mars/Olympus": 0, "../x": 0, None: 0}
     for tz, hours in zones.items():
@@ -80,8 +80,8 @@ Body = dict[str, Any]
 
 
 def event(fields: Body | None = None, **envelope: Any) -> Body:
-    own = {"type": "message", "user": "U0ANN", "text": "x", "ts": "1.000001", **(fields or {})}
-    return {"type": "event_callback", "team_id": OURS, "event": own, **envelope}
+    message = {"type": "message", "user": "U0ANN", "text": "x", "ts": "1.000001", **(fields or {})}
+    return {"type": "event_callback", "team_id": OURS, "event": message, **envelope}
 
 
 def shown_to(team: str | None, organisation: str | None = None, **more: Any) -> Body:
@@ -142,7 +142,7 @@ INSTALLATIONS: dict[str, tuple[Body, Origin]] = {
 
 
 @pytest.mark.parametrize("kind", INSTALLATIONS)
-def test_everything_belongs_to_the_workspace_that_the_app_is_installed_in(kind: str) -> None:
+def test_a_payload_belongs_to_the_workspace_of_the_installation(kind: str) -> None:
     body, expected = INSTALLATIONS[kind]
     assert installation_of(body) == expected
 
@@ -156,8 +156,8 @@ def plain(kind: str, text: str) -> Body:
 
 
 def by_app(text: str, *blocks: Body, attachment: Body | None = None) -> Body:
-    attached = [attachment] if attachment else []
-    return {"bot_id": "B1", "user": "U0", "text": text, "blocks": blocks, "attachments": attached}
+    message = {"bot_id": "B1", "user": "U0", "text": text, "blocks": blocks}
+    return {**message, "attachments": [attachment] if attachment else []}
 
 
 def by_person(text: str, attachment: Body | None = None) -> Body:
@@ -182,8 +182,8 @@ PARTS = (
     {"type": "actions", "elements": [plain("button", "Acknowledge")]},
 )
 
-#: A message, its own words, and those that it passes on.
-WORDS: dict[str, tuple[Body, str, *tuple[str, ...]]] = {
+#: A message, its text, and the messages that it forwards.
+MESSAGES: dict[str, tuple[Body, str, *tuple[str, ...]]] = {
     "a person's blocks repeat the text": ({**by_person("*D*"), "blocks": [RICH]}, "*D*"),
     "a person's text is missing": (
         {**by_person(""), "blocks": [RICH]},
@@ -213,13 +213,13 @@ WORDS: dict[str, tuple[Body, str, *tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", WORDS)
-def test_all_words_of_a_message_are_read_once(kind: str) -> None:
-    message, text, *forwarded = WORDS[kind]
+@pytest.mark.parametrize("kind", MESSAGES)
+def test_all_text_of_a_message_is_read_once(kind: str) -> None:
+    message, text, *forwarded = MESSAGES[kind]
     assert message_text(message) == (text, tuple(forwarded))
 
 
-def test_a_mention_in_code_or_in_a_quote_calls_nobody() -> None:
+def test_a_mention_in_code_or_in_a_quote_does_not_count() -> None:
     for text, calls in (
         ("Kafka or PostgreSQL, <@U0MOOT|moot>?", True),
         ("`a` <@U0MOOT> `b`", True),

@@ -1,4 +1,4 @@
-"""What people typed: Slack's marks become names and addresses that people and models can read."""
+"""Typed text: Slack's markup becomes names and addresses that people and models can read."""
 
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ A, B = "https://a.example/x", "https://b.example/y"
 
 
 @pytest.mark.parametrize(
-    ("typed", "read"),
+    ("typed", "output"),
     [
         ("Should <@U0ALEX> own it?", "Should @Alex own it?"),
         ("Should <@U0GONE|kim> or <@U0GONE2> own it?", "Should @kim or @U0GONE2 own it?"),
@@ -32,12 +32,12 @@ A, B = "https://a.example/x", "https://b.example/y"
         ("see <http://example.com|example.com>", "see example.com"),
         ("ask <mailto:a@example.com|a@example.com>", "ask a@example.com"),
         ("a &lt; b &amp;&amp; `c &gt; d` &amp;lt;", "a < b && `c > d` &lt;"),
-        # What somebody typed in these very signs is no mark: Slack escaped them.
+        # Slack escapes markup that a person types.
         ("&lt;@U0ALEX&gt;", "<@U0ALEX>"),
     ],
 )
-def test_marks_are_read_as_names_and_addresses(typed: str, read: str) -> None:
-    assert readable(typed, {"U0ALEX": "Alex"}) == read
+def test_markup_becomes_names_and_addresses(typed: str, output: str) -> None:
+    assert readable(typed, {"U0ALEX": "Alex"}) == output
 
 
 @pytest.mark.parametrize(
@@ -45,11 +45,11 @@ def test_marks_are_read_as_names_and_addresses(typed: str, read: str) -> None:
     [
         (f"see <{A}|the plan> and <{A}>", [A]),
         (f"see <{A}?a=1&amp;b=2>", [f"{A}?a=1&b=2"]),
-        # Slack makes links of names by itself; what has a path was meant as a page.
+        # Slack turns names into links by itself; only with a path was a page meant.
         ("use <http://socket.io|socket.io> or <mailto:a@example.com|a@example.com>", []),
         ("use <http://example.com/|example.com/>", []),
         ("<http://example.com/docs/x|example.com/docs/x>", ["http://example.com/docs/x"]),
-        # In commands and forms Slack marks none.
+        # Commands and forms have no markup.
         ("see https://a.example/x, (https://b.example/y).", [A, B]),
         ("<https://a.example/x b> is https:// nothing", [A]),
         ("(https://a.example/Rust_(language)).", ["https://a.example/Rust_(language)"]),
@@ -60,12 +60,12 @@ def test_marks_are_read_as_names_and_addresses(typed: str, read: str) -> None:
         (f"&lt;{A}&gt;,&lt;{B}?c=1&amp;d=2&gt;", [A, f"{B}?c=1&d=2"]),
     ],
 )
-def test_links_are_found_where_somebody_wrote_an_address(typed: str, links: list[str]) -> None:
+def test_links_in_a_text(typed: str, links: list[str]) -> None:
     assert links_in(typed) == links
 
 
 @pytest.mark.parametrize(
-    ("text", "rest"),
+    ("text", "message"),
     [
         ("<@U0MOOT|moot>: Kafka?", "Kafka?"),
         ("Kafka? <@U0MOOT>", "Kafka?"),
@@ -76,12 +76,12 @@ def test_links_are_found_where_somebody_wrote_an_address(typed: str, links: list
         (" <@U0MOOT>  ", ""),
     ],
 )
-def test_the_mention_that_calls_the_bot_is_no_part_of_what_it_is_told(text: str, rest: str) -> None:
-    assert without_bot_mention(text, "U0MOOT") == rest
+def test_the_mention_of_the_bot_is_removed(text: str, message: str) -> None:
+    assert without_bot_mention(text, "U0MOOT") == message
 
 
 @pytest.mark.parametrize(
-    ("line", "to", "text"),
+    ("line", "addressees", "text"),
     [
         ("<@U0ALEX> 2: ten", "<@U0ALEX>", "2: ten"),
         ("<@U0ALEX>, <@U0SAM|sam>: thanks!", "<@U0ALEX>, <@U0SAM|sam>", "thanks!"),
@@ -89,13 +89,13 @@ def test_the_mention_that_calls_the_bot_is_no_part_of_what_it_is_told(text: str,
         ("<@U0ALEX> <@U0SAM> ", "<@U0ALEX> <@U0SAM>", ""),
     ],
 )
-def test_whom_a_text_is_for_stands_before_it(line: str, to: str, text: str) -> None:
-    assert split_addressee(line) == (to, text)
+def test_mentions_before_a_text_are_its_addressees(line: str, addressees: str, text: str) -> None:
+    assert split_addressee(line) == (addressees, text)
     assert has_words(line) is bool(text)
 
 
 class Profiles:
-    """What Slack says of two people; one profile is none that we can read."""
+    """Profiles of two people, one of them malformed."""
 
     timeouts = DEFAULT_TIMEOUTS
 
@@ -103,5 +103,5 @@ class Profiles:
         return SlackUser.model_validate({"name": None if person == "U0ODD" else person}).name
 
 
-async def test_an_odd_profile_of_somebody_mentioned_costs_their_name_alone() -> None:
+async def test_a_malformed_profile_leaves_out_only_that_name() -> None:
     assert await names_of(cast("Any", Profiles()), ["U0ODD", "U0ANN"]) == {"U0ANN": "U0ANN"}
