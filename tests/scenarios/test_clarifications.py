@@ -53,14 +53,24 @@ async def card_of(team: Team, board: str) -> Message:
     return cards[0]
 
 
+async def questions_posted(team: Team) -> tuple[str, Message]:
+    """Start a debate; return its board and the card with its questions."""
+    board = await team.debate(QUESTION)
+    return board, await card_of(team, board)
+
+
+def answers_of(debate: Debate) -> dict[int, str]:
+    return {number: answer.text for number, answer in debate.answers.items()}
+
+
 async def board_saying(team: Team, board: str, words: str) -> str:
-    """Wait until the board says this, which may be after the card does; return its text."""
+    """Wait until the board has these words, perhaps after the card; return its text."""
     await team.workspace.wait_for(lambda: words in team.thread(board)[0]["text"])
     return str(team.thread(board)[0]["text"])
 
 
 async def card_saying(team: Team, board: str, words: str) -> Message:
-    """Wait until the card says this."""
+    """Wait until the card has these words."""
     await card_of(team, board)
 
     def match() -> Sequence[Message]:
@@ -87,8 +97,7 @@ def filled(**answers: str) -> dict[str, Any]:
 
 
 async def test_the_card_mentions_who_asked_and_the_board_begins_with_the_way_to_answer(team: Team):
-    board = await team.debate(QUESTION)
-    card = await card_of(team, board)
+    board, card = await questions_posted(team)
     assert f"<@{team.workspace.user('dana').id}>" in card["text"]
     await board_saying(team, board, "Waiting for answers")
     controls = next(
@@ -109,8 +118,7 @@ async def test_the_card_mentions_who_asked_and_the_board_begins_with_the_way_to_
 
 
 async def test_a_numbered_reply_answers_and_a_note_to_all_leaves_the_last_question_open(team: Team):
-    board = await team.debate(QUESTION)
-    await card_of(team, board)
+    board, _ = await questions_posted(team)
     numbered = await team.say("3: two of us, part time\n2: none", board, user="alex")
     await card_saying(team, board, "two of us, part time")
     plain = await team.say("note to all: budget was cut", board)
@@ -123,7 +131,7 @@ async def test_a_numbered_reply_answers_and_a_note_to_all_leaves_the_last_questi
     assert [note.text for note in debate.notes] == ["note to all: budget was cut"]
     await team.say("1: About 10k a second", board)
     debate = await team.wait_for_end(board)
-    assert {n: answer.text for n, answer in debate.answers.items()} == {
+    assert answers_of(debate) == {
         1: "About 10k a second",
         2: "none",
         3: "two of us, part time",
@@ -144,8 +152,7 @@ async def asked_which(team: Team, user: str = "") -> Message:
 
 
 async def test_a_reply_without_a_number_is_a_note_until_somebody_chooses_its_question(team: Team):
-    board = await team.debate(QUESTION)
-    await card_of(team, board)
+    board, _ = await questions_posted(team)
     plain = await team.say("About 10k a second", board)
     prompt = await asked_which(team)
     assert prompt["thread_ts"] == board
@@ -177,8 +184,7 @@ async def test_a_reply_without_a_number_is_a_note_until_somebody_chooses_its_que
 
 
 async def test_a_reply_to_somebody_answers_without_their_name(team: Team):
-    board = await team.debate(QUESTION)
-    await card_of(team, board)
+    board, _ = await questions_posted(team)
     await team.say("@alex 2: Three people\n1: ten", board)
     await team.say("@alex thanks!", board)
     await team.workspace.wait_for(
@@ -187,13 +193,12 @@ async def test_a_reply_to_somebody_answers_without_their_name(team: Team):
     debate = await team.wait_for_log(
         board, lambda debate: len(debate.answers) == 2 and debate.notes
     )
-    assert {n: answer.text for n, answer in debate.answers.items()} == {1: "ten", 2: "Three people"}
+    assert answers_of(debate) == {1: "ten", 2: "Three people"}
     assert [note.text for note in debate.notes] == ["@alex thanks!"]
 
 
 async def test_what_asks_for_the_question_repeats_no_secret(team: Team):
-    board = await team.debate(QUESTION)
-    await card_of(team, board)
+    board, _ = await questions_posted(team)
     secret = "xoxb-" + "1234567890-" * 3 + "abcdefghij"
     await team.say(f"Use {secret}", board)
     assert secret not in json.dumps(await asked_which(team))
@@ -202,8 +207,7 @@ async def test_what_asks_for_the_question_repeats_no_secret(team: Team):
 async def test_an_answer_is_corrected_by_naming_it_again_or_editing_and_reopened_by_deleting(
     team: Team,
 ):
-    board = await team.debate(QUESTION)
-    await card_of(team, board)
+    board, _ = await questions_posted(team)
     first = await team.say("1: ten", board)
     await card_saying(team, board, ": ten")
     again = await team.say("1: twenty", board, user="alex")
@@ -212,7 +216,7 @@ async def test_an_answer_is_corrected_by_naming_it_again_or_editing_and_reopened
     await card_saying(team, board, ": thirty")
     await team.workspace.edit("dana", team.channel, first["ts"], "2: none")
     await card_saying(team, board, ": none")
-    assert {n: answer.text for n, answer in (await debate_at(team, board)).answers.items()} == {
+    assert answers_of(await debate_at(team, board)) == {
         1: "thirty",
         2: "none",
     }
@@ -220,7 +224,7 @@ async def test_an_answer_is_corrected_by_naming_it_again_or_editing_and_reopened
     await card_saying(team, board, "2 questions still open")
     await team.say("1: forty\n3: us", board)
     debate = await team.wait_for_end(board)
-    assert {n: answer.text for n, answer in debate.answers.items()} == {
+    assert answers_of(debate) == {
         1: "forty",
         2: "none",
         3: "us",
@@ -231,22 +235,20 @@ async def test_an_answer_is_corrected_by_naming_it_again_or_editing_and_reopened
 async def test_the_last_answer_can_be_edited_until_the_agents_go_on():
     clarifying = Clarifying(enabled=True, wait_seconds=600, correct_seconds=600)
     async with team_at_work(spec=replace(spec(), clarifying=clarifying)) as team:
-        board = await team.debate(QUESTION)
-        await card_of(team, board)
+        board, _ = await questions_posted(team)
         answer = await team.say("1: ten\n2: none\n3: us", board)
         await card_saying(team, board, ": answered")
         await team.workspace.edit("dana", team.channel, answer["ts"], "1: ten\n2: none\n3: them")
         card = await card_saying(team, board, ": them")
         debate = await debate_at(team, board)
     assert "can edit their message" in card["text"]
-    assert {n: a.text for n, a in debate.answers.items()} == {1: "ten", 2: "none", 3: "them"}
+    assert answers_of(debate) == {1: "ten", 2: "none", 3: "them"}
     assert not debate.notes
     assert not debate.contributions
 
 
 async def test_a_number_that_no_question_has_is_told_and_nothing_is_recorded(team: Team):
-    board = await team.debate(QUESTION)
-    await card_of(team, board)
+    board, _ = await questions_posted(team)
     await team.say("42: what", board)
     await team.workspace.wait_for(
         lambda: any("no question 42" in text for text in team.ephemeral_texts())
@@ -260,8 +262,7 @@ async def test_a_number_that_no_question_has_is_told_and_nothing_is_recorded(tea
 
 
 async def test_one_reply_with_several_lines_answers_several_and_the_debate_begins(team: Team):
-    board = await team.debate(QUESTION)
-    await card_of(team, board)
+    board, _ = await questions_posted(team)
     await team.say("1: 10k\nat noon\n2: two people\n3: skip", board)
     debate = await team.wait_for_end(board)
     assert debate.answers[1].text == "10k\nat noon"
@@ -275,8 +276,7 @@ async def test_one_reply_with_several_lines_answers_several_and_the_debate_begin
 
 
 async def test_the_form_shows_all_questions_and_takes_all_answers(team: Team):
-    board = await team.debate(QUESTION)
-    card = await card_of(team, board)
+    board, card = await questions_posted(team)
     await team.workspace.click("alex", team.channel, card["ts"], ActionId.ANSWER.value)
     view = team.workspace.views("alex")[-1]
     labels = [block["label"]["text"] for block in view["blocks"] if block["type"] == "input"]
@@ -285,7 +285,7 @@ async def test_the_form_shows_all_questions_and_takes_all_answers(team: Team):
     values = {**filled(q1="10k", q3="Names and addresses"), **rest}
     await team.workspace.submit("alex", view["id"], values)
     debate = await team.wait_for_end(board)
-    assert {n: answer.text for n, answer in debate.answers.items()} == {
+    assert answers_of(debate) == {
         1: "10k",
         2: "",
         3: "Names and addresses",
@@ -294,8 +294,7 @@ async def test_the_form_shows_all_questions_and_takes_all_answers(team: Team):
 
 
 async def test_skip_lets_one_assumption_hold_and_skip_all_the_rest(team: Team):
-    board = await team.debate(QUESTION)
-    card = await card_of(team, board)
+    board, card = await questions_posted(team)
     block = next(block["block_id"] for block in card["blocks"] if block.get("accessory"))
     await team.workspace.click(
         "dana", team.channel, card["ts"], ActionId.SKIP.value, block_id=block
@@ -322,8 +321,7 @@ async def test_when_the_time_is_up_the_assumptions_hold():
 async def test_the_time_runs_out_for_a_bot_that_was_started_again(tmp_path: Any):
     async with run_workspace(quick_workspace()) as workspace:
         async with running_bot(workspace, database=tmp_path / "m.db", spec=spec(1.5)) as team:
-            board = await team.debate(QUESTION)
-            await card_of(team, board)
+            board, _ = await questions_posted(team)
             assert await team.status(board) is Status.RUNNING
         async with running_bot(workspace, database=tmp_path / "m.db", spec=spec(1.5)) as again:
             debate = await again.wait_for_end(board)
@@ -333,8 +331,7 @@ async def test_the_time_runs_out_for_a_bot_that_was_started_again(tmp_path: Any)
 async def test_the_first_answer_stands_and_the_second_is_a_note_that_its_author_hears_of(
     team: Team,
 ):
-    board = await team.debate(QUESTION)
-    card = await card_of(team, board)
+    board, card = await questions_posted(team)
     await team.workspace.click("alex", team.channel, card["ts"], ActionId.ANSWER.value)
     view = team.workspace.views("alex")[-1]
     await team.say("1: 10k", board)
@@ -351,8 +348,7 @@ async def test_a_card_that_was_open_when_the_bot_was_kicked_is_closed_once_it_is
     models = ScriptedProvider(asking)
     models.hold(Act.PROPOSAL)
     async with team_at_work(spec=replace(spec(3), provider=models)) as team:
-        board = await team.debate(QUESTION)
-        card = await card_of(team, board)
+        board, card = await questions_posted(team)
         bot = team.workspace.app.bot_user
         await team.workspace.channel_action("dana", "kick", channel=team.channel, member=bot)
         models.let_go()
@@ -369,8 +365,7 @@ async def test_a_card_that_was_open_when_the_bot_was_kicked_is_closed_once_it_is
 
 
 async def test_a_debate_that_is_stopped_while_it_waits_closes_its_card(team: Team):
-    board = await team.debate(QUESTION)
-    card = await card_of(team, board)
+    board, card = await questions_posted(team)
     await team.click(board)
     await team.wait_for_end(board)
     await card_saying(team, board, "closed")

@@ -1,8 +1,8 @@
 """What people write while nobody listens is read afterwards, each message once."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from bot.queue.rate_limits import FAST
 from bot.slack.connection.bursts import BurstLimits
-from bot.testing import PATIENT_PACE, BotSpec, quick_workspace, running_bot
+from bot.testing import PATIENT_PACE, BotSpec, Team, quick_workspace, running_bot
 from core.clock import SystemClock
 from core.debate.rules import Clarifying
 from core.debate.state import Debate
@@ -21,10 +21,18 @@ from core.testing import ScriptedProvider
 from core.use_cases.limits import Bounds
 from slack_on_loopback import Workspace, run_workspace
 from tests.locked import locked
-from tests.scenarios.test_clarifications import asking, card_of, card_saying, debate_at
+from tests.scenarios.test_clarifications import (
+    answers_of,
+    asking,
+    card_saying,
+    debate_at,
+    questions_posted,
+)
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 ANSWERS = ("1: ten", "2: two people", "3: none", "Ask Alex as well.")
+
+Bot = Callable[[BotSpec], AbstractAsyncContextManager[Team]]
 
 
 @pytest.fixture
@@ -33,6 +41,12 @@ async def workspace() -> AsyncGenerator[Workspace]:
     config = replace(quick_workspace(), pace=replace(PATIENT_PACE, redelivery_delays=()))
     async with run_workspace(config) as workspace:
         yield workspace
+
+
+@pytest.fixture
+def bot(workspace: Workspace, tmp_path: Path) -> Bot:
+    """Run a bot for a block, each time with the same database."""
+    return lambda spec: running_bot(workspace, database=tmp_path / "moot.db", spec=spec)
 
 
 def waiting(seconds: float) -> BotSpec:
@@ -47,56 +61,54 @@ def notes_of(debate: Debate) -> list[str]:
 
 @pytest.mark.slow
 async def test_answers_given_while_the_bot_was_down_count_though_their_time_is_over(
-    workspace: Workspace, tmp_path: Path
-):
-    # The bot must be down before the time is over.
+    bot: Bot,
+) -> None:
     spec = waiting(5)
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
-        board = await team.debate(QUESTION)
-        await card_of(team, board)
+    async with bot(spec) as team:
+        board, _ = await questions_posted(team)
     for text in ANSWERS:
         await team.say(text, board)
     await asyncio.sleep(5)
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+    async with bot(spec) as team:
         debate = await team.wait_for_end(board)
-    texts = {number: answer.text for number, answer in debate.answers.items()}
+    texts = answers_of(debate)
     assert texts == {1: "ten", 2: "two people", 3: "none"}
     assert all(answer.by for answer in debate.answers.values())
     assert notes_of(debate) == ["Ask Alex as well."]
 
 
 async def test_each_message_is_taken_once_however_often_the_bot_starts(
-    workspace: Workspace, tmp_path: Path
-):
+    bot: Bot, workspace: Workspace
+) -> None:
     models = ScriptedProvider()
     models.hold(Act.CRITIQUE)
     spec = BotSpec(provider=models)
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+    async with bot(spec) as team:
         board = await team.debate(QUESTION)
         await team.say("Heard.", board)
         await team.wait_for_log(board, notes_of)
     await team.say("Not heard.", board)
     for _ in range(2):
-        async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+        async with bot(spec) as team:
             await team.wait_for_log(board, lambda debate: len(debate.notes) > 1)
             await at_rest()
             assert notes_of(await debate_at(team, board)) == ["Heard.", "Not heard."]
     workspace.faults.rate_limit("conversations.replies", seconds=0.1)
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+    async with bot(spec) as team:
         await at_rest()
         models.let_go()
         assert notes_of(await team.wait_for_end(board)) == ["Heard.", "Not heard."]
 
 
-async def test_what_is_refused_is_refused_once(workspace: Workspace, tmp_path: Path):
+async def test_what_is_refused_is_refused_once(bot: Bot, workspace: Workspace) -> None:
     models = ScriptedProvider()
     models.hold(Act.CRITIQUE)
     spec = BotSpec(provider=models, bounds=Bounds(note_characters=20))
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+    async with bot(spec) as team:
         board = await team.debate(QUESTION)
         await team.say("Far too long to be taken as a note.", board)
         await workspace.wait_for(lambda: len(team.ephemeral_texts()) == 2)
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+    async with bot(spec) as team:
         await at_rest()
         models.let_go()
         await team.wait_for_end(board)
@@ -104,12 +116,12 @@ async def test_what_is_refused_is_refused_once(workspace: Workspace, tmp_path: P
 
 
 async def test_a_reply_that_was_rejected_as_too_fast_is_not_read_after_a_new_connection(
-    workspace: Workspace, tmp_path: Path
+    bot: Bot, workspace: Workspace
 ) -> None:
     models = ScriptedProvider()
     models.hold(Act.CRITIQUE)
     spec = BotSpec(provider=models, burst_limits=BurstLimits(events=1))
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+    async with bot(spec) as team:
         board = await team.debate(QUESTION)
         await team.say("The first.", board, user="alex")
         await team.say("Too fast.", board, user="alex")
@@ -122,23 +134,23 @@ async def test_a_reply_that_was_rejected_as_too_fast_is_not_read_after_a_new_con
 
 
 @pytest.mark.slow
-async def test_long_threads_are_read_to_their_end(workspace: Workspace, tmp_path: Path):
+async def test_long_threads_are_read_to_their_end(bot: Bot) -> None:
     spec = replace(waiting(600), bounds=Bounds(notes_per_debate=300, notes_per_person_hour=300))
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
-        board = await team.debate(QUESTION)
-        await card_of(team, board)
+    async with bot(spec) as team:
+        board, _ = await questions_posted(team)
     for number in range(202):
         await team.say(f"Note {number}.", board)
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+    async with bot(spec) as team:
         while len((debate := await debate_at(team, board)).notes) < 202:
             await team.moot.context.clock.sleep(0.5)  # each look folds the whole log
     assert notes_of(debate) == [f"Note {number}." for number in range(202)]
 
 
-async def test_what_was_said_between_two_connections_is_read(workspace: Workspace, tmp_path: Path):
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=waiting(600)) as team:
-        board = await team.debate(QUESTION)
-        await card_of(team, board)
+async def test_what_was_said_between_two_connections_is_read(
+    bot: Bot, workspace: Workspace
+) -> None:
+    async with bot(waiting(600)) as team:
+        board, _ = await questions_posted(team)
         await workspace.cut_sockets()
         await workspace.wait_for(lambda: not workspace.connected)
         for text in ANSWERS:
@@ -148,31 +160,30 @@ async def test_what_was_said_between_two_connections_is_read(workspace: Workspac
 
 
 async def test_a_thread_that_cannot_be_read_holds_up_no_debate(
-    workspace: Workspace, tmp_path: Path
-):
+    bot: Bot, workspace: Workspace
+) -> None:
     models = ScriptedProvider()
     models.hold(Act.CRITIQUE)
     spec = BotSpec(provider=models)
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+    async with bot(spec) as team:
         board = await team.debate(QUESTION)
     workspace.faults.server_error("conversations.replies", times=None)
     models.let_go()
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+    async with bot(spec) as team:
         await team.wait_for_end(board)
 
 
 async def test_files_of_a_reply_that_was_edited_while_the_bot_was_down_are_taken(
-    workspace: Workspace, tmp_path: Path
-):
+    bot: Bot, workspace: Workspace
+) -> None:
     spec = waiting(600)
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
-        board = await team.debate(QUESTION)
-        await card_of(team, board)
+    async with bot(spec) as team:
+        board, _ = await questions_posted(team)
     shared = await workspace.share_file(
         team.user, team.channel, "load.csv", b"month,jobs\nMarch,2000\n", thread_ts=board
     )
     await workspace.edit(team.user, team.channel, shared["ts"], "2: see the load")
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+    async with bot(spec) as team:
         await card_saying(team, board, "see the load")
         debate = await debate_at(team, board)
     assert [reference.title for reference in debate.references] == ["load.csv"]
@@ -180,11 +191,10 @@ async def test_files_of_a_reply_that_was_edited_while_the_bot_was_down_are_taken
 
 
 async def test_edits_and_deletions_made_while_the_bot_was_down_count(
-    workspace: Workspace, tmp_path: Path
-):
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=waiting(600)) as team:
-        board = await team.debate(QUESTION)
-        await card_of(team, board)
+    bot: Bot, workspace: Workspace
+) -> None:
+    async with bot(waiting(600)) as team:
+        board, _ = await questions_posted(team)
         note = await team.say("We are three. Or four.", board)
         other = await team.say("Nobody knows Kafka here.", board)
         await team.workspace.wait_for(
@@ -199,25 +209,25 @@ async def test_edits_and_deletions_made_while_the_bot_was_down_count(
     await workspace.delete(team.user, team.channel, second["ts"])
     await workspace.edit(team.user, team.channel, note["ts"], "We are four.")
     await workspace.delete(team.user, team.channel, other["ts"])
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=waiting(600)) as team:
+    async with bot(waiting(600)) as team:
         await card_saying(team, board, "2 questions still open")
         debate = await debate_at(team, board)
         debate = await team.wait_for_log(board, lambda debate: notes_of(debate) == ["We are four."])
-    assert {number: answer.text for number, answer in debate.answers.items()} == {1: "twenty"}
+    assert answers_of(debate) == {1: "twenty"}
     assert notes_of(debate) == ["We are four."]
 
 
 async def test_who_wrote_under_a_debate_that_had_ended_is_told_so_once(
-    workspace: Workspace, tmp_path: Path
+    bot: Bot, workspace: Workspace
 ) -> None:
     spec = BotSpec(rounds=1)
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+    async with bot(spec) as team:
         board = await team.debate(QUESTION)
         await team.wait_for_end(board)
     await workspace.say("alex", team.channel, "We are only two people.", board)
 
     for _ in range(2):
-        async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+        async with bot(spec) as team:
             await workspace.wait_for(lambda: team.ephemeral_texts("alex"))
             await team.wait_until_sent()
 
@@ -246,12 +256,11 @@ PATIENT = replace(FAST, longest_pause=3600)
 
 
 async def test_a_note_that_the_database_did_not_take_is_read_again_as_soon_as_it_does(
-    workspace: Workspace, tmp_path: Path
+    bot: Bot, tmp_path: Path
 ) -> None:
     database, spec = tmp_path / "moot.db", replace(waiting(600), pace=PATIENT)
-    async with running_bot(workspace, database=database, spec=spec) as team:
-        board = await team.debate(QUESTION)
-        await card_of(team, board)
+    async with bot(spec) as team:
+        board, _ = await questions_posted(team)
         await at_rest()
         async with locked_until("thread not read", database):
             await team.say(ANSWERS[-1], board)
@@ -261,10 +270,10 @@ async def test_a_note_that_the_database_did_not_take_is_read_again_as_soon_as_it
 
 
 async def test_a_mention_that_the_database_did_not_take_is_read_again_as_soon_as_it_does(
-    workspace: Workspace, tmp_path: Path
+    bot: Bot, tmp_path: Path
 ) -> None:
     database, spec = tmp_path / "moot.db", BotSpec(rounds=1, pace=PATIENT)
-    async with running_bot(workspace, database=database, spec=spec) as team:
+    async with bot(spec) as team:
         await at_rest()
         async with locked_until("channel not looked through", database):
             await team.say(f"@Moot {QUESTION}")
@@ -274,14 +283,13 @@ async def test_a_mention_that_the_database_did_not_take_is_read_again_as_soon_as
 
 
 async def test_a_thread_that_slack_does_not_show_hides_no_message_of_another(
-    workspace: Workspace, tmp_path: Path
+    bot: Bot, workspace: Workspace, tmp_path: Path
 ) -> None:
     database, spec = tmp_path / "moot.db", replace(waiting(600), pace=PATIENT)
-    async with running_bot(workspace, database=database, spec=spec) as team:
-        board = await team.debate(QUESTION)
-        await card_of(team, board)
+    async with bot(spec) as team:
+        board, _ = await questions_posted(team)
     workspace.faults.server_error("conversations.replies", times=1)
-    async with running_bot(workspace, database=database, spec=spec) as team:
+    async with bot(spec) as team:
         async with locked_until("thread not read", database):
             await team.say(ANSWERS[-1], board)
         while not (notes := notes_of(await debate_at(team, board))):
