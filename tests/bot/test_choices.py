@@ -14,7 +14,7 @@ from core.settings import AllLimits, Settings
 from core.use_cases.choices import NO_CAP, ChannelChoices, Choices, cost_cap, with_choices
 
 MOST = Decimal(2)
-#: As a channel's settings were stored before there was a word for "no cap".
+#: Stored settings of a channel from a version without the value for "no cap".
 STORED = """{"choices": {"format": "panel", "rounds": 2, "agents": ["security", "finance"],
 "clarify": false, "wait_minutes": 30, "models": "openai", "debate_cost": "2.50"},
 "stewards": ["U2"], "unpin": true}"""

@@ -1,4 +1,4 @@
-"""What people should not type, where they should not type it, and what nobody may be pinged by."""
+"""Wrong texts, wrong channels, and texts that must notify nobody."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
@@ -80,7 +80,7 @@ async def test_in_an_archived_channel_nothing_is_started(team: Team):
     try:
         await team.type("Kafka or PostgreSQL?")
     except (PersonRefusal, SlackRefusal):
-        return  # Slack itself refuses to take the command there
+        return  # Slack itself rejects the command there
     assert "archived" in team.ephemeral_texts()[-1]
     assert await started(team) == 0
 

@@ -1,4 +1,4 @@
-"""Agents ask, people answer: in the thread, in the form, too late, or not at all."""
+"""Clarifications: answers in the thread, in the form, too late, or none."""
 
 import json
 import re
@@ -142,7 +142,7 @@ async def test_a_numbered_reply_answers_and_a_note_to_all_leaves_the_last_questi
 
 
 async def asked_which(team: Team, user: str = "") -> Message:
-    """Wait until somebody is asked which question a reply answers."""
+    """Wait for the private message that asks which question a reply answers."""
 
     def match() -> Sequence[Message]:
         replies = team.workspace.ephemeral(user or team.user, team.channel)
@@ -175,7 +175,7 @@ async def test_a_reply_without_a_number_is_a_note_until_somebody_chooses_its_que
     assert (debate.answers[1].text, debate.notes) == ("About 10k a second", ())
     assert debate.answers[1].by.id == team.workspace.user("dana").id
     assert sorted(reactions(team, board, plain)) == ["eyes", "white_check_mark"]
-    # What asked is replaced by what came of it.
+    # The message with the buttons was replaced by the result.
     prompts = [text for text in team.ephemeral_texts() if "Which question" in text]
     assert (prompts, team.ephemeral_texts()[-1]) == (
         [],
@@ -352,7 +352,7 @@ async def test_a_card_that_was_open_when_the_bot_was_kicked_is_closed_once_it_is
         bot = team.workspace.app.bot_user
         await team.workspace.channel_action("dana", "kick", channel=team.channel, member=bot)
         models.let_go()
-        models.hold(Act.SYNTHESIS)  # there is something to post, and no verdict
+        models.hold(Act.SYNTHESIS)  # posts are due, but no verdict
         debate_id = (await debate_at(team, board)).id
         while fold(await team.moot.store.events(debate_id)).status is Status.RUNNING:
             await team.moot.context.clock.sleep(0.05)

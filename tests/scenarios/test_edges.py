@@ -1,4 +1,4 @@
-"""Odd moments: double clicks, stale buttons, forms sent twice, a place that goes away."""
+"""Edge cases: double clicks, stale buttons, forms sent twice, a channel that is lost."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 
 @pytest.fixture
 def models() -> ScriptedProvider:
-    """Their debates stand at the critiques of the first round until they are let go."""
+    """Models that answer no critique until `let_go`, so that debates stay in their first round."""
     models = ScriptedProvider()
     models.hold(Act.CRITIQUE)
     return models
@@ -42,7 +42,7 @@ async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
 async def submit_again(
     team: Team, view: Mapping[str, Any], values: Mapping[str, Any]
 ) -> Acknowledgement:
-    """Send a form that was sent before, as a client does that had no answer."""
+    """Submit a form again, like a client that got no answer."""
     payload = {
         "type": "view_submission",
         "trigger_id": "1.2.again",
@@ -55,7 +55,7 @@ async def submit_again(
 
 
 async def stale_click(team: Team, board: str, action: ActionId) -> str:
-    """Click a button that was on the board when it was shown last; return what one is told."""
+    """Click a button that the board does not have any more; return the answer."""
     payload = {
         "type": "block_actions",
         "trigger_id": "1.2.stale",
@@ -172,13 +172,13 @@ async def test_context_for_a_debate_that_ended_meanwhile_is_answered_with_a_clea
     assert "has ended already" in json.dumps(team.workspace.views("dana"))
 
 
-def go_one_step_on(models: ScriptedProvider) -> None:
-    """Let the critiques be answered, and nothing after them: there is something to post."""
+def answer_critiques_only(models: ScriptedProvider) -> None:
+    """Answer the critiques and nothing after them, so that posts are due."""
     models.let_go()
     models.hold(Act.REFINEMENT)
 
 
-async def ends(team: Team, debate_id: str) -> None:
+async def fails(team: Team, debate_id: str) -> None:
     """Wait until the debate has ended without a verdict."""
     async with asyncio.timeout(WAIT_SECONDS):
         while (status := fold(await team.moot.store.events(debate_id)).status) is Status.RUNNING:
@@ -186,8 +186,8 @@ async def ends(team: Team, debate_id: str) -> None:
     assert status is Status.FAILED
 
 
-async def place_lost(team: Team, debate_id: str) -> None:
-    """Wait until nothing more is sent or edited there."""
+async def channel_given_up(team: Team, debate_id: str) -> None:
+    """Wait until the bot has given up the channel."""
     async with asyncio.timeout(WAIT_SECONDS):
         while True:
             board = await team.moot.context.posts.row_by_key(board_key(debate_id))
@@ -196,8 +196,8 @@ async def place_lost(team: Team, debate_id: str) -> None:
             await team.moot.context.clock.sleep(0.05)
 
 
-async def there_again(team: Team, board: str) -> Message:
-    """Wait until the board says that the debate is over, without a button to steer it."""
+async def board_after_return(team: Team, board: str) -> Message:
+    """Wait until the board shows the end of the debate, without buttons to steer it."""
 
     def is_true() -> bool:
         text = str(team.thread(board)[0])
@@ -213,12 +213,12 @@ async def test_a_board_says_what_holds_as_soon_as_the_bot_is_back_in_the_channel
     board = await team.debate(QUESTION)
     debate_id, bot = (await debate_at(team, board)).id, team.workspace.app.bot_user
     await team.workspace.channel_action("dana", "kick", channel=team.channel, member=bot)
-    go_one_step_on(models)
-    await ends(team, debate_id)
-    await place_lost(team, debate_id)
+    answer_critiques_only(models)
+    await fails(team, debate_id)
+    await channel_given_up(team, debate_id)
     assert ActionId.STOP.value in str(team.thread(board)[0])
     await team.workspace.channel_action("dana", "invite", channel=team.channel, member=bot)
-    await there_again(team, board)
+    await board_after_return(team, board)
 
 
 async def test_a_board_says_what_holds_as_soon_as_its_channel_is_unarchived(
@@ -227,26 +227,26 @@ async def test_a_board_says_what_holds_as_soon_as_its_channel_is_unarchived(
     board = await team.debate(QUESTION)
     debate_id = (await debate_at(team, board)).id
     await team.workspace.channel_action("dana", "archive", channel=team.channel)
-    go_one_step_on(models)
-    await ends(team, debate_id)
-    await place_lost(team, debate_id)
+    answer_critiques_only(models)
+    await fails(team, debate_id)
+    await channel_given_up(team, debate_id)
     assert not models.requests_of(Act.SYNTHESIS)
     await team.workspace.channel_action("dana", "unarchive", channel=team.channel)
-    await there_again(team, board)
+    await board_after_return(team, board)
 
 
 async def test_a_removed_app_ends_what_runs(team: Team):
     board = await team.debate(QUESTION)
     debate_id = (await debate_at(team, board)).id
     team.workspace.uninstall()
-    await ends(team, debate_id)
+    await fails(team, debate_id)
 
 
 async def test_when_its_board_is_deleted_the_thread_goes_on_and_says_how_to_stop_it(
     team: Team, models: ScriptedProvider
 ):
     board = await team.debate(QUESTION)
-    await team.say("We are two.", board)  # without a reply there is no thread any more
+    await team.say("We are two.", board)  # a deleted message without replies has no thread
     await team.wait_for_log(board, lambda debate: debate.notes)
     await team.wait_until_sent()
     posting.delete(team.workspace.runtime, team.workspace.channel(team.channel), board)
@@ -256,7 +256,7 @@ async def test_when_its_board_is_deleted_the_thread_goes_on_and_says_how_to_stop
 
     (notice,) = await team.workspace.wait_for(notices, timeout=300)
     assert "`stop` alone in a line here ends it" in notice["text"]
-    go_one_step_on(models)
+    answer_critiques_only(models)
     await team.say("stop", board)
     await team.workspace.wait_for(lambda: team._has_ending(board), timeout=300)
     await team.wait_until_sent()

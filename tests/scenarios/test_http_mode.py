@@ -1,4 +1,4 @@
-"""HTTP mode: signed requests only, replays without effect, nothing of them in the logs."""
+"""HTTP mode: only signed requests, replays without effect, no bodies in the logs."""
 
 import json
 import time

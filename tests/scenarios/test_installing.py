@@ -1,4 +1,4 @@
-"""Many workspaces: each installs the app by OAuth; they share nothing and leave nothing behind."""
+"""Many workspaces: installation by OAuth, separation, and removal."""
 
 import json
 import re
@@ -51,7 +51,7 @@ def a_workspace(name: str, **changes: str | bool) -> WorkspaceConfig:
 
 @dataclass
 class Hall:
-    """Workspaces, and one bot for all of them."""
+    """Several workspaces and the bot that serves them."""
 
     oauth_server: OAuthServer
     moot: Moot
@@ -60,12 +60,12 @@ class Hall:
         return Team(workspace=self.oauth_server.workspaces[number], moot=self.moot)
 
     async def install(self, number: int = 0) -> tuple[int, str]:
-        """Go through the pages as a browser does; return the last one."""
+        """Install the app like a browser; return status and text of the last page."""
         back, cookie = await self.allow(number)
         return await get(back, cookie)
 
     async def allow(self, number: int = 0) -> tuple[str, str]:
-        """Go as far as Slack's redirect; return where it leads, and our cookie."""
+        """Install the app up to Slack's redirect; return the redirect's address and our cookie."""
         async with aiohttp.ClientSession() as browser:
             async with browser.get(f"{self.moot.http.address}/slack/install") as page:
                 cookie = page.headers["Set-Cookie"].partition(";")[0]
@@ -85,11 +85,11 @@ class Hall:
         return team
 
 
-def forge(team: Team, board: str, its: str, other: str) -> None:
-    """Make a board's buttons name another debate."""
+def forge(team: Team, board: str, debate_id: str, other_id: str) -> None:
+    """Replace the debate's id in a board's buttons."""
     channel = team.workspace.channel(team.channel)
     message = channel.messages[board]
-    message["blocks"] = json.loads(json.dumps(message["blocks"]).replace(its, other))
+    message["blocks"] = json.loads(json.dumps(message["blocks"]).replace(debate_id, other_id))
 
 
 def link_in(page: str, number: int) -> str:
@@ -225,7 +225,7 @@ async def test_debates_of_every_workspace_go_on_after_a_restart_with_a_new_key_i
         ended = [await hall.team(n).wait_for_end(board) for n, board in enumerate(boards)]
 
     assert [debate.status for debate in ended] == [Status.CONCLUDED] * 2
-    async with bot_of(oauth_server, database, (NEWER_KEY,)) as hall:  # the old key is retired
+    async with bot_of(oauth_server, database, (NEWER_KEY,)) as hall:  # without the old key
         team = hall.team()
         debate = await team.wait_for_end(await team.debate("Go or Rust?"))
     assert debate.status is Status.CONCLUDED
@@ -293,7 +293,9 @@ async def test_a_workspace_that_never_installed_is_told_so(hall: Hall):
 
 
 async def test_a_token_about_to_expire_is_rotated_in_the_middle_of_a_debate(tmp_path: Path):
-    rotating = OAuthApp(token_seconds=3600)  # less than the two hours that are left to be safe
+    rotating = OAuthApp(
+        token_seconds=3600
+    )  # less than the two hours before expiry at which tokens are rotated
     async with (
         run_oauth_server(a_workspace("Riverside"), app=rotating) as oauth_server,
         bot_of(oauth_server, tmp_path / "moot.db") as hall,

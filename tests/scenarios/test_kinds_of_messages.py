@@ -1,4 +1,4 @@
-"""Messages of every kind, through the real server: whose they are, and which words count."""
+"""All kinds of messages through the HTTP server: their authors and their text."""
 
 import itertools
 import time
@@ -32,7 +32,7 @@ async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
 
 
 def an_event(team: Team, kind: str, text: str, **changes: Any) -> dict[str, Any]:
-    """Return the event of a message by Dana, with anything in it changed."""
+    """The event of a message by Dana, with changes to its fields."""
     number, state = next(_NUMBERS), team.workspace.state
     message = {
         "type": kind,
@@ -66,7 +66,7 @@ async def started(team: Team) -> list[str]:
 
 
 async def running(team: Team, models: ScriptedProvider) -> str:
-    """Start a debate that goes on; return its board."""
+    """Start a debate that stays open; return its board."""
     models.hold(Act.CRITIQUE)
     return await team.debate(QUESTION)
 
@@ -76,7 +76,6 @@ async def noted(team: Team, board: str) -> Debate:
 
 
 async def test_an_alert_is_read_from_its_attachment(team: Team) -> None:
-    """Its words stand nowhere else."""
     client = slack_client(team.workspace.bot_token, team.workspace.api_url)
     alert = {
         "title": "Disk full",

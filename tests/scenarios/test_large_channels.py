@@ -1,4 +1,4 @@
-"""Who may see a debate where channels are large, Slack is slow, or people come and go."""
+"""Access to debates in large channels, with a slow Slack, and with changing members."""
 
 import json
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -17,7 +17,7 @@ from tests.scenarios.test_starting import boards, estimated, form_values
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
 MEMBERS = 3000
-#: On the thirteenth page of two hundred.
+#: A member on the thirteenth page of 200 members.
 LATE = "u2500"
 SILENT = str(SlackUnavailable())
 ASKING = ("users.conversations", "conversations.members")
@@ -35,7 +35,7 @@ def crowded() -> WorkspaceConfig:
 @pytest.fixture
 async def crowd() -> AsyncGenerator[Team]:
     models = ScriptedProvider()
-    models.hold(Act.CRITIQUE)  # who stops it comes in time
+    models.hold(Act.CRITIQUE)  # so that the stop comes in time
     async with team_at_work(config=crowded(), spec=BotSpec(provider=models)) as team:
         yield replace(team, user=LATE, channel="everybody")
 
@@ -47,9 +47,9 @@ async def team() -> AsyncGenerator[Team]:
 
 
 def membership_calls(team: Team) -> list[str]:
-    """The methods by which Slack was asked who is where.
+    """The calls that asked Slack for members or for a person's channels.
 
-    The bot also asks for its own channels, naming nobody, to find mentions that it missed.
+    Calls without user and channel are left out: they search for missed mentions.
     """
     calls = team.workspace.runtime.calls.entries
     return [
@@ -60,7 +60,7 @@ def membership_calls(team: Team) -> list[str]:
 
 
 def silence(team: Team) -> None:
-    """Slack does not say any more who is where."""
+    """Let the calls about membership fail from now on."""
     for method in ASKING:
         team.workspace.faults.server_error(method, times=None)
 
@@ -120,7 +120,7 @@ async def test_where_a_persons_channels_are_not_told_the_channels_own_list_count
     assert team.workspace.calls.of("users.conversations", "ratelimited")
     assert membership_calls(team) == [
         "conversations.members"
-    ]  # what is refused is logged without arguments
+    ]  # refused calls are logged without arguments
 
 
 async def test_a_channel_the_bot_is_not_in_can_be_listed_by_its_members(team: Team) -> None:

@@ -1,4 +1,4 @@
-"""Links in what people write: sources where they may be, else their author is told why, once."""
+"""Links in people's texts are sources, or the author is told once why not."""
 
 import json
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ NOT_READ = "Pages of docs.example.com are not read here"
 
 
 def asking_first() -> BotSpec:
-    """Agents that wait for people, so that the debate stays open."""
+    """Agents that wait for answers, so that the debate goes on."""
     clarifying = Clarifying(enabled=True, wait_seconds=600)
     return BotSpec(provider=ScriptedProvider(asking), rounds=1, clarifying=clarifying)
 
@@ -37,7 +37,7 @@ async def link_to(team: Team, message: Message) -> str:
 
 
 async def told_why(team: Team) -> str:
-    """Wait until the person is told why a link is not read."""
+    """Wait for the message why a link is not read; return its text."""
     answers = await team.workspace.wait_for(
         lambda: [text for text in team.ephemeral_texts() if NOT_READ in text]
     )

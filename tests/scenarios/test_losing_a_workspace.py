@@ -1,4 +1,4 @@
-"""Moot loses its place in a workspace in the middle of a debate, without a word about it there."""
+"""Moot is removed from a workspace during a debate, and gets no event about it."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -30,7 +30,7 @@ from tests.scenarios.test_installing import (
 async def a_slow_hall(
     database: Path, provider: ScriptedProvider, *, enterprise_id: str, is_org_wide: bool
 ) -> AsyncGenerator[Hall]:
-    """Run one installed workspace whose debates take a while."""
+    """Run a bot with one workspace, installed, and debates of three rounds."""
     config = a_workspace("Riverside", enterprise_id=enterprise_id, is_org_wide=is_org_wide)
     async with run_oauth_server(config) as oauth_server:
         port = free_port()
@@ -47,7 +47,7 @@ async def a_slow_hall(
 
 
 async def status_after(team: Team, status: Status) -> str:
-    """Wait until the only debate has another status; return it."""
+    """Wait until the status of the only debate changes; return the new one."""
     async with asyncio.timeout(WAIT_SECONDS):
         while True:
             [entry] = await team.moot.store.find(DebateFilter())
@@ -71,10 +71,10 @@ async def test_a_debate_that_nobody_can_read_any_more_ends_and_asks_no_more_mode
         await team.debate(QUESTION)
         await provider.wait_until_asked(Act.CRITIQUE)
         await team.wait_until_sent()
-        # As when another workspace of the organisation was told, or another replica.
-        where = None if is_org_wide else team.workspace.state.team_id
-        await hall.moot.context.clients.leave(enterprise_id or None, where)
-        provider.let_go()  # the news comes with the board's next edit
+        # As if another replica had got the event of the removal.
+        team_id = None if is_org_wide else team.workspace.state.team_id
+        await hall.moot.context.clients.leave(enterprise_id or None, team_id)
+        provider.let_go()  # the next edit of the board is refused
         provider.hold(Act.REFINEMENT)
 
         assert await status_after(team, Status.RUNNING) == Status.FAILED

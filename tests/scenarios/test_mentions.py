@@ -1,4 +1,4 @@
-"""Mentions: known by their message, answered in people's own thread, with the thread as context."""
+"""Mentions: edits, answers in the same thread, and the thread as a source."""
 
 from collections.abc import AsyncGenerator, Sequence
 
@@ -32,7 +32,7 @@ async def debates(team: Team) -> Sequence[Debate]:
 
 
 async def acknowledged(team: Team, count: int) -> None:
-    """Wait until so many mentions were delivered and acknowledged."""
+    """Wait until `count` mentions were delivered and acknowledged."""
 
     def is_acknowledged() -> bool:
         mentions = [
@@ -93,7 +93,7 @@ async def test_a_line_of_its_own_in_the_thread_does_what_the_button_does(
     await team.wait_for_log(board, lambda debate: debate.paused_by)
     await team.say("@Moot resume", board)
     await team.wait_for_log(board, lambda debate: not debate.paused_by)
-    # Who may not is refused as by the button; the other lines of a message are a note.
+    # A person without permission is refused; the other lines of a message are a note.
     await team.say("stop", board, user="sam")
     refused = await team.workspace.wait_for(lambda: team.ephemeral_texts("sam"))
     await team.say("The budget was cut.\nvote now", board)

@@ -1,4 +1,4 @@
-"""What people write while nobody listens is read afterwards, each message once."""
+"""Replies that were missed while the bot was not connected are recorded later, each once."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -37,7 +37,7 @@ Bot = Callable[[BotSpec], AbstractAsyncContextManager[Team]]
 
 @pytest.fixture
 async def workspace() -> AsyncGenerator[Workspace]:
-    """One whose Slack never delivers an event again, as after five minutes."""
+    """A workspace that never delivers an event again, as Slack after five minutes."""
     config = replace(quick_workspace(), pace=replace(PATIENT_PACE, redelivery_delays=()))
     async with run_workspace(config) as workspace:
         yield workspace
@@ -45,12 +45,12 @@ async def workspace() -> AsyncGenerator[Workspace]:
 
 @pytest.fixture
 def bot(workspace: Workspace, tmp_path: Path) -> Bot:
-    """Run a bot for a block, each time with the same database."""
+    """Run a bot with the same database each time."""
     return lambda spec: running_bot(workspace, database=tmp_path / "moot.db", spec=spec)
 
 
 def waiting(seconds: float) -> BotSpec:
-    """Agents that ask first, and wait so long for people."""
+    """Agents that ask for clarifications and wait that long for answers."""
     clarifying = Clarifying(enabled=True, wait_seconds=seconds)
     return BotSpec(provider=ScriptedProvider(asking), rounds=1, clarifying=clarifying)
 
@@ -142,7 +142,7 @@ async def test_long_threads_are_read_to_their_end(bot: Bot) -> None:
         await team.say(f"Note {number}.", board)
     async with bot(spec) as team:
         while len((debate := await debate_at(team, board)).notes) < 202:
-            await team.moot.context.clock.sleep(0.5)  # each look folds the whole log
+            await team.moot.context.clock.sleep(0.5)  # each check folds the whole log
     assert notes_of(debate) == [f"Note {number}." for number in range(202)]
 
 
@@ -237,7 +237,7 @@ async def test_who_wrote_under_a_debate_that_had_ended_is_told_so_once(
 
 @asynccontextmanager
 async def locked_until(event: str, database: Path) -> AsyncGenerator[None]:
-    """Lock a database for the block, and on until this was logged after it."""
+    """Lock a database during the block, and after it until `event` was logged."""
     with capture_logs() as logs:
         async with locked(database):
             yield
@@ -246,12 +246,12 @@ async def locked_until(event: str, database: Path) -> AsyncGenerator[None]:
 
 
 async def at_rest() -> None:
-    """Wait until the bot has read what it reads at a start."""
+    """Wait until the bot has read all threads and channels."""
     while any(task.get_name().startswith("Scope(") for task in asyncio.all_tasks()):
         await SystemClock().sleep(0.02)
 
 
-#: Slack is asked again after an hour where it does not answer.
+#: The next try after an error is an hour later.
 PATIENT = replace(FAST, longest_pause=3600)
 
 

@@ -1,4 +1,4 @@
-"""Mentions that came while nobody listened are taken afterwards, each once, unless they are old."""
+"""Mentions that were missed while the bot was not connected are handled later, unless too old."""
 
 import sqlite3
 from collections.abc import AsyncGenerator, Sequence
@@ -28,7 +28,7 @@ SPEC = BotSpec(provider=ScriptedProvider(), rounds=1)
 
 @pytest.fixture
 async def workspace() -> AsyncGenerator[Workspace]:
-    """One whose Slack never delivers an event again, as after five minutes."""
+    """A workspace that never delivers an event again, as Slack after five minutes."""
     config = replace(quick_workspace(), pace=replace(PATIENT_PACE, redelivery_delays=()))
     async with run_workspace(config) as workspace:
         yield workspace
@@ -45,7 +45,7 @@ async def until_debates(team: Team, count: int) -> Sequence[DebateEntry]:
 
 
 async def look_again(team: Team) -> None:
-    """Look through the channels once more, to the end."""
+    """Search all channels for mentions once more."""
     await CatchUp(team.moot.context, FAST).read_all()
 
 

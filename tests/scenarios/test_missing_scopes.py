@@ -1,4 +1,4 @@
-"""An app allowed less than it asks for: the debate is held, and what is left out is said."""
+"""An app without some scopes: the debate is held, and the thread names the missing scope."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,7 +16,7 @@ QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 
 
 def a_workspace_without(*scopes: str) -> WorkspaceConfig:
-    """Return a workspace whose admin did not allow these."""
+    """A workspace whose admin did not allow these scopes."""
     base = quick_workspace()
     oauth: Mapping[str, Any] = base.manifest["oauth_config"]
     remaining = [scope for scope in oauth["scopes"]["bot"] if scope not in scopes]
@@ -25,7 +25,7 @@ def a_workspace_without(*scopes: str) -> WorkspaceConfig:
 
 
 async def post_with(team: Team, board: str, words: str) -> str:
-    """Wait until the thread says it; return the whole post."""
+    """Wait for the post with these words; return its text."""
     matches = await team.workspace.wait_for(
         lambda: [str(reply["text"]) for reply in team.replies(board) if words in reply["text"]]
     )

@@ -1,4 +1,4 @@
-"""Boards, cards and words to a person overtake the turns of other debates; threads keep order."""
+"""Boards, cards and private answers are sent before turns of other debates; threads keep order."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ SLOW = BotSpec(rounds=6, pace=replace(FAST, post=0.4))
 
 
 async def keys_in_line(team: Team) -> list[str]:
-    """What waits to be posted in the channel's threads, oldest first."""
+    """Keys of the posts that wait for the first debate's thread, oldest first."""
     board = team.workspace.messages(team.channel)[0]
     rows = await team.moot.context.posts.rows_of_debate(debate_of(board))
     return [row.key for row in rows if row.method == "post" and row.ts is None]
@@ -56,7 +56,7 @@ async def test_a_card_with_questions_overtakes_the_turns_of_another_debate():
 
 @pytest.mark.slow
 async def test_many_notes_delay_no_verdict():
-    """Each gets a reaction, and here one takes five seconds of Slack's pace."""
+    """Each note gets a reaction, and a reaction takes five seconds of the rate limit here."""
     models = ScriptedProvider()
     models.hold(Act.CRITIQUE)
     spec = BotSpec(provider=models, pace=replace(FAST, react=5))

@@ -1,6 +1,6 @@
-"""What users of other bots reported of Slack in public issues: deliveries, spaces, edits, refusals.
+"""Cases that users of other bots reported in public issues: deliveries, spaces, edits, refusals.
 
-Each case names the report and puts it into our own words, with the right result beside it.
+Each case names the report.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

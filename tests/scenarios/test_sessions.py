@@ -1,4 +1,4 @@
-"""Installed as an agent: Slack shows title and status of a debate's thread, and its own Stop."""
+"""Moot as an agent: Slack shows the title and status of a debate's thread, and a Stop button."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ async def test_a_debate_has_a_title_and_a_status_as_long_as_it_is_worked_on():
     spec = BotSpec(provider=models, clarifying=clarifying)
     async with team_at_work(config=with_agents(), spec=spec) as team:
         board = await team.debate(QUESTION)
-        await status_is(team, board, "suspended")  # people are waited for
+        await status_is(team, board, "suspended")  # it waits for people
         session = team.workspace.session(team.channel, board)
         assert session is not None
         assert session.title == QUESTION
@@ -59,7 +59,7 @@ async def test_a_debate_has_a_title_and_a_status_as_long_as_it_is_worked_on():
         await team.wait_for_end(board)
         await status_is(team, board, "active")
         assert statuses(team)[-3:] == ["suspended", "processing", "active"]
-        # Nothing is streamed: one person alone would see it, for five minutes.
+        # Nothing is streamed: only one person would see it, for five minutes.
         assert not team.workspace.calls.of("chat.startStream")
 
 
@@ -113,7 +113,7 @@ async def test_where_the_app_is_no_agent_slack_is_not_asked_on_and_on_and_all_is
                 assert team.verdict(board)
                 assert [key for key in map(key_of, team.replies(board)) if key]
                 outcomes = [call.outcome for call in workspace.calls.of(SET_STATUS)]
-                # Asked again where the channel was just found to be there.
+                # The bot tries again after it has found the channel.
                 assert set(outcomes) == {"not_an_agent"}
                 assert len(outcomes) <= 2 * start
 

@@ -1,4 +1,4 @@
-"""A channel shared with another company: who starts debates and answers, at whose cost."""
+"""Channels shared with another company: who may start debates and answer."""
 
 import pytest
 
@@ -16,7 +16,7 @@ REFUSED = "Only people of the workspace"
 
 
 def of_another_company(team: Team) -> str:
-    """Let Sam be of another company; return the name."""
+    """Move Sam to another company; return his name."""
     team.workspace.user("sam").home = "T0ELSEWHERE"
     return "sam"
 

@@ -1,4 +1,4 @@
-"""Starting with the form: prefilled, estimated, checked at its fields, once however often sent."""
+"""The form to start a debate: prefilled values, estimate, errors at fields, repeated submission."""
 
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence

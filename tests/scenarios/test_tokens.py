@@ -1,4 +1,4 @@
-"""Tokens for people's programs: made, listed, revoked in Slack; good as long as their owner is."""
+"""Tokens for programs: made, listed and revoked in Slack; valid while their owner is active."""
 
 import re
 from collections.abc import AsyncGenerator
@@ -42,7 +42,7 @@ def callers(team: Team, day_cost: Decimal | None = None) -> TokenCallers:
 
 
 async def typed(team: Team, words: str, user: str) -> str:
-    """What this person alone is told after they typed it."""
+    """Type a command; return the private answer."""
     before = len(team.ephemeral_texts(user))
     await team.type(words, user=user)
     return "\n".join(await team.workspace.wait_for(lambda: team.ephemeral_texts(user)[before:]))
@@ -110,7 +110,7 @@ async def test_tokens_of_who_was_deactivated_are_dead(team: Team) -> None:
     token = await a_token(team, "sam")
     assert await callers(team).caller(token)
     await team.workspace.deactivate("sam")
-    # What Slack said holds for a moment; another process knows nothing of it.
+    # A directory without the cached profile, as in another process.
     directories = WorkspaceDirectories(team.moot.context.clients)
     fresh = replace(callers(team), directories=directories)
     assert await fresh.caller(token) is None
@@ -151,7 +151,7 @@ async def test_tokens_go_when_what_is_known_of_somebody_is_deleted(
 
 
 class Spent:
-    """So much was spent with every token today."""
+    """Reports this amount as spent today with any token."""
 
     def __init__(self, amount: str) -> None:
         self._amount = Decimal(amount)

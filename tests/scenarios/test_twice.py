@@ -1,4 +1,4 @@
-"""What Slack or people send twice has one effect."""
+"""Events and actions that arrive twice have one effect."""
 
 from collections import Counter
 from collections.abc import AsyncGenerator
@@ -34,16 +34,16 @@ async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
         yield team
 
 
-async def debate_at_leisure(team: Team, models: ScriptedProvider) -> str:
-    """Start a debate that stands where there are positions to decide on; return its board."""
+async def open_debate(team: Team, models: ScriptedProvider) -> str:
+    """Start a debate that waits after its proposals; return its board."""
     models.hold(Act.CRITIQUE)
     board = await team.debate(QUESTION)
     await models.wait_until_asked(Act.CRITIQUE)
     return board
 
 
-async def say_in_time(team: Team, models: ScriptedProvider, text: str, board: str) -> str:
-    """Reply, and let the debate go on once the reply is taken; return its timestamp."""
+async def reply_in_time(team: Team, models: ScriptedProvider, text: str, board: str) -> str:
+    """Reply, let the debate go on after the reply is recorded, and return its timestamp."""
     ts = str((await team.say(text, board, user="alex"))["ts"])
     await team.workspace.wait_for(lambda: is_taken(team, board, ts))
     models.let_go()
@@ -60,7 +60,7 @@ async def test_the_same_question_of_two_people_is_one_debate_that_the_second_is_
 ):
     models.hold(Act.PROPOSAL)
     board = await team.debate("Kafka or PostgreSQL for jobs?")
-    await team.wait_until_sent()  # until then nobody knows where the board is
+    await team.wait_until_sent()  # until then the board's address is not known
     for words in ("kafka or  PostgreSQL for jobs", "Kafka or PostgreSQL for jobs?!"):
         await team.type(words, user="alex")
         text = team.ephemeral_texts("alex")[-1]
@@ -85,12 +85,14 @@ async def test_who_asks_second_has_it_debated_all_the_same_with_a_button(
     await team.type(f"--format council {QUESTION}", user="alex")
     await team.say(f"@Moot {QUESTION}", user="sam")
     await team.workspace.wait_for(lambda: team.ephemeral_texts("sam"))
-    for who in ("alex", "sam"):
-        offer = team.workspace.ephemeral(who, team.channel)[-1]
+    for user in ("alex", "sam"):
+        offer = team.workspace.ephemeral(user, team.channel)[-1]
         assert "Debate it all the same" in str(offer["blocks"])
-        for _ in range(2):  # however often it is pressed
+        for _ in range(2):  # pressed twice
             with suppress(PersonRefusal):  # the message is replaced by then
-                await team.workspace.click(who, team.channel, offer["ts"], ActionId.DEBATE_IT.value)
+                await team.workspace.click(
+                    user, team.channel, offer["ts"], ActionId.DEBATE_IT.value
+                )
     models.let_go()
     await team.wait_for_end(first)
     entries = await team.moot.store.find(DebateFilter(limit=10))
@@ -117,9 +119,9 @@ async def test_who_asks_second_with_a_file_gets_no_button_that_would_lose_it(
 
 
 async def test_a_reply_delivered_twice_is_one_note(team: Team, models: ScriptedProvider):
-    board = await debate_at_leisure(team, models)
+    board = await open_debate(team, models)
     team.workspace.faults.double_next_events(1)
-    await say_in_time(team, models, "Two people, six weeks.", board)
+    await reply_in_time(team, models, "Two people, six weeks.", board)
     debate = await team.wait_for_end(board)
     assert [note.text for note in debate.notes] == ["Two people, six weeks."]
     times = Counter(
@@ -129,7 +131,7 @@ async def test_a_reply_delivered_twice_is_one_note(team: Team, models: ScriptedP
 
 
 async def test_two_clicks_on_stop_are_one_stop(team: Team, models: ScriptedProvider):
-    board = await debate_at_leisure(team, models)
+    board = await open_debate(team, models)
     await team.click(board)
     await stale_click(team, board, ActionId.STOP)
     await team.wait_for_log(board, lambda debate: debate.stop)
@@ -145,7 +147,7 @@ async def test_two_clicks_on_stop_are_one_stop(team: Team, models: ScriptedProvi
 async def test_stopping_by_command_leads_to_a_partial_decision(
     team: Team, models: ScriptedProvider
 ):
-    board = await debate_at_leisure(team, models)
+    board = await open_debate(team, models)
     entry = (await team.moot.store.find(DebateFilter()))[0]
     await team.type(f"stop {entry.debate_id}")
     await team.wait_for_log(board, lambda debate: debate.stop)
@@ -197,8 +199,8 @@ async def test_after_a_debate_without_a_verdict_nothing_to_revisit_is_named():
 async def test_a_reply_that_was_taken_in_time_and_comes_again_after_the_end_is_no_late_one(
     team: Team, models: ScriptedProvider
 ):
-    board = await debate_at_leisure(team, models)
-    text = await say_in_time(team, models, "Two people.", board)
+    board = await open_debate(team, models)
+    text = await reply_in_time(team, models, "Two people.", board)
     debate = await team.wait_for_end(board)
     origin = note_id(team.workspace.channel(team.channel).id, text)
     again = PersonsReply(

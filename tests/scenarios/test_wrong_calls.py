@@ -1,4 +1,4 @@
-"""Wrong calls of the terminal: each is told in a clear line, with the right exit code."""
+"""Wrong calls in the terminal: a clear message and the right exit code."""
 
 import os
 import signal
@@ -16,9 +16,9 @@ from tests.command_line import Ended, moot
 ROOT = Path(__file__).parents[2]
 ENTRY = "from bot.__main__ import main; main()"
 QUESTION = "Kafka or PostgreSQL for our job queue?"
-#: As the first line of `main` does, so that what is interrupted is Moot and not Python's own start.
+#: Like the first line of `main`; the line "up" shows that Python itself has started.
 LOADING = "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); print('up', flush=True); "
-#: Interrupts the program where it begins to import a module.
+#: Interrupts the program when it begins to import a module.
 INTERRUPTED_AT = """
 import os, signal, sys
 class Finder:
@@ -27,7 +27,7 @@ class Finder:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Finder())
 """
-#: Words, exit code, what is told. `{id}` is a finished debate, `db` beside it a folder.
+#: Arguments, exit code, message. `{id}` is a finished debate; `db` is a folder.
 IN_WORDS: Sequence[tuple[str, int, str]] = (
     ("debat x", 2, "Did you mean 'debate'?"),
     ("debate x --round 2", 2, "--rounds"),
@@ -120,7 +120,7 @@ def called(folder: Path, *words: str, **variables: str) -> Ended:
 
 
 def shell(folder: Path, line: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a line of the shell in which `moot` is a process."""
+    """Run a shell line in which `moot` starts the program."""
     program = f'moot() {{ "{sys.executable}" -c "{ENTRY}" "$@"; }}; '
     return subprocess.run(  # noqa: S603 - our own words
         ["bash", "-c", program + line.format(id=(folder / "id").read_text("utf-8"))],  # noqa: S607 - bash of the PATH
@@ -237,7 +237,7 @@ def test_ctrl_c_at_any_moment_leaves_no_traceback(folder: Path, words: Sequence[
         process.send_signal(signal.SIGINT)
         _, text = process.communicate(timeout=300)
         assert "Traceback" not in text, f"after {tenths} tenths"
-        # 0: it ended with a decision; 1: without one, as nobody had spoken; 130: it was left.
+        # 0: a decision; 1: none, as no agent had spoken; 130: it was left.
         assert process.returncode in {-signal.SIGINT, 0, 1, 130}
 
 

@@ -1,4 +1,4 @@
-"""Tests marked `leaping` run on a loop whose time leaps, as in tests/core."""
+"""Tests marked `leaping` run on an event loop with simulated time, as in tests/core."""
 
 from tests.core.conftest import pytest_asyncio_loop_factories
 

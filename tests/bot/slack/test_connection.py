@@ -1,4 +1,4 @@
-"""The connection to Slack: refused in words, watched, closed; bursts are answered at once."""
+"""The connection to Slack: rejected tokens, the watch, the end; and the limit on bursts."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
@@ -57,7 +57,7 @@ async def test_a_server_that_never_says_goodbye_holds_up_no_close() -> None:
     async def link(request: web.Request) -> web.WebSocketResponse:
         socket = web.WebSocketResponse(autoclose=False)
         await socket.prepare(request)
-        await goodbye.wait()  # reads nothing, so it does not answer the closing frame
+        await goodbye.wait()  # it reads nothing, so it never answers the closing frame
         return socket
 
     app = web.Application()
@@ -111,7 +111,7 @@ def click(user: str = "U1") -> Body:
 
 @dataclass
 class Notices:
-    """Whom somebody told, by a clock that tests set."""
+    """Records notices; the tests set its clock."""
 
     now: float = 1000.0
     told: list[Body] = field(default_factory=list[Body])
@@ -131,7 +131,7 @@ class Notices:
         (click, BurstLimits().clicks, 429, ""),
     ],
 )
-async def test_each_person_sends_so_much_at_once_and_then_one_a_second(
+async def test_a_person_can_send_a_burst_and_then_one_request_a_second(
     make: Any, most: int, status: int, text: str
 ) -> None:
     notices = Notices()
@@ -141,9 +141,9 @@ async def test_each_person_sends_so_much_at_once_and_then_one_a_second(
     refused = bursts.refusal(make())
     assert refused
     assert (refused.status, text in refused.body) == (status, True)
-    # Somebody else, the same person elsewhere, and what people did not send are not held up.
-    for other in (make("U2"), {**make(), "team_id": "T2", "team": {"id": "T2"}}):
-        assert bursts.refusal(other) is None
+    # Other people, the same person in another workspace, and other events pass.
+    for body in (make("U2"), {**make(), "team_id": "T2", "team": {"id": "T2"}}):
+        assert bursts.refusal(body) is None
     for number in range(most + 1):
         assert bursts.refusal(event(kind="member_joined_channel", number=number)) is None
         assert bursts.refusal({"team_id": "T1", "event": {"type": "app_uninstalled"}}) is None

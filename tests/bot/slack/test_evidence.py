@@ -1,4 +1,4 @@
-"""Links, files and threads as sources: what becomes of each, and what is refused in words."""
+"""Links, files and threads as sources, and the reasons for refused ones."""
 
 import asyncio
 from itertools import pairwise
@@ -80,25 +80,25 @@ def test_links_lead_to_threads_files_and_pages(typed: str, sources: list[tuple[s
         ("\n".join(f"https://docs.example.com/{n}" for n in range(51)), "There are 51 links; 50"),
     ],
 )
-def test_what_cannot_be_a_source_is_refused_in_words(typed: str, words: str) -> None:
+def test_a_link_that_cannot_be_a_source_is_refused_with_a_reason(typed: str, words: str) -> None:
     with pytest.raises(BadInput, match=words):
         linked(typed)
 
 
-def test_words_link_to_what_may_be_a_source_and_say_why_the_rest_is_none() -> None:
+def test_links_in_a_text_are_sources_or_have_a_reason_why_not() -> None:
     text = (
         f"As <{MESSAGE}|said>, see {PAGE}, https://example.net/x and https://example.net/y, "
         f"or https://[::1. And {REPLY}."
     )
-    links = written(text, thread="1700000000.000100")  # in which it is written: no source
+    links = written(text, thread="1700000000.000100")  # the text's own thread is no source
 
     fetched = [reference.fetch for reference in links.references]
     assert fetched == ["C0HERE/1700000000.123456/", PAGE]
-    (why,) = links.refusals
-    assert "Pages of example.net are not read here" in why
+    (reason,) = links.refusals
+    assert "Pages of example.net are not read here" in reason
 
 
-def test_of_more_links_than_are_looked_at_their_author_is_told() -> None:
+def test_the_number_of_links_in_a_text_is_limited() -> None:
     links = written(" ".join(f"https://docs.example.com/{n}" for n in range(60)))
     assert len(links.references) == 50
     assert links.refusals == ("Only the first 50 links of a text are read.",)
@@ -125,7 +125,7 @@ def test_a_link_with_a_secret_is_no_source_however_it_is_given(link: str) -> Non
 async def test_files_come_through_the_proxy_of_the_environment_with_the_bots_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Passwords that this account has for other programs do not stand against the token."""
+    """The token is used although ~/.netrc has a password for every host."""
     headers: list[str] = []
 
     async def answer(request: web.Request) -> web.Response:

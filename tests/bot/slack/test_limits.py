@@ -1,4 +1,4 @@
-"""Slack's limits as Moot knows them, each held against the local Slack: so much, and no more."""
+"""Moot's table of Slack's limits: the local Slack accepts each limit, and rejects one more."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ def text(_old: Any, count: int) -> str:
 
 
 def times(old: list[Any], count: int) -> list[Any]:
-    """The first item so often, `#` in it counted."""
+    """The first item `count` times, with `#` replaced by its number."""
     item = json.dumps(old[0])
     return [json.loads(item.replace("#", str(number))) for number in range(count)]
 
@@ -53,7 +53,7 @@ def number(_old: Any, count: int) -> int:
     return count
 
 
-#: Limit → where there is so much of it, the ways to it in the JSON, and what makes so much.
+#: By limit: the payload, the paths in its JSON, and the function that builds a value of a length.
 LIMITS: Mapping[str, tuple[str, str, Callable[[Any, int], Any]]] = {
     "MESSAGE_BLOCKS": ("message", "blocks", times),
     "SECTION_TEXT": ("section", "text.text", text),
@@ -83,7 +83,7 @@ LIMITS: Mapping[str, tuple[str, str, Callable[[Any, int], Any]]] = {
     "OPTION_TEXT": ("menu", "element.options.0.text.text", text),
     "OPTION_VALUE": ("menu", "element.options.0.value", text),
 }
-#: Limits of whole texts, which the local Slack names itself.
+#: Limits that the local Slack has as constants.
 NAMED = {
     "MESSAGE_JSON": MOST_BLOCK_CHARACTERS,
     "UPDATE_TEXT": rules.UPDATE_TEXT,
@@ -93,7 +93,7 @@ TABLE: Mapping[str, int] = {name: most for name, most in vars(limits).items() if
 
 
 def check(name: str, count: int) -> None:
-    """Hand the local Slack so much of it."""
+    """Check a payload with `count` items or characters with the local Slack."""
     place, ways, make = LIMITS[name]
     shown = json.loads(json.dumps(PLACES[place]))
     for way in ways.split():

@@ -1,4 +1,4 @@
-"""What a model writes reaches people readable; tests/security/test_model_text.py: and harmless."""
+"""Models' Markdown is readable in Slack. tests/security/test_model_text.py: and harmless."""
 
 import re
 
@@ -29,14 +29,14 @@ CODE = "```\ndef f(a):\n    return a &lt; 3\n```"
         ("[x](javascript:alert(1))", "[x](javascript:alert(1))"),
         ("x ``` y", f"x `{GAP}`` y"),
         ("~~~\n```\n~~~", f"```\n`{GAP}``\n```"),
-        # Lists, and what heads one.
+        # Lists and their titles.
         ("- a\n- b\n  - c\n    more\n\n1. d", "• a\n• b\n    ◦ c\n        more\n\n1. d"),
         ("- run\n\n  ```\n  make\n  ```\n", "• run\n```\nmake\n```"),
         ("**Risks**\n\n- a\n- b\n\nend", "*Risks*\n• a\n• b\n\nend"),
         ("**Risks**:\n1. a", "*Risks*:\n1. a"),
         ("The **risks**:\n\n- a", "The *risks*:\n\n• a"),
         ("**Risks**\n\nmany", "*Risks*\n\nmany"),
-        # Tables: aligned code, and lists where they are wide.
+        # Tables: aligned code; wide ones become lists.
         ("| A | B |\n|---|---|\n| 1 | two |", "```\nA | B\n--+----\n1 | two\n```"),
         ("| 日本 | b |\n|---|---|\n| x | y |", "```\n日本 | b\n-----+--\nx    | y\n```"),
         (
@@ -54,7 +54,7 @@ def test_markdown_becomes_mrkdwn(markdown: str, output: str) -> None:
     assert mrkdwn(markdown) == output
 
 
-def test_a_table_is_shown_as_it_is_only_where_thousands_of_cells_would_be_filled_up() -> None:
+def test_a_table_that_would_get_thousands_of_empty_cells_is_not_formatted() -> None:
     assert mrkdwn("a|" * 200 + "\n" + "-|" * 200 + "\n" + "a\n" * 700).startswith("a|a|a|")
     assert mrkdwn("| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 100).count("1 | 2\n") == 100
 
@@ -97,8 +97,8 @@ def content(text: str) -> str:
 def test_split_keeps_everything_in_order_within_the_limit(text: str, limit: int) -> None:
     pieces = split(mrkdwn(text), limit)
     assert all(len(piece) <= limit and piece.count("```") % 2 == 0 for piece in pieces)
-    signs = iter(content("".join(pieces)))
-    assert all(sign in signs for sign in content(mrkdwn(text)))
+    characters = iter(content("".join(pieces)))
+    assert all(character in characters for character in content(mrkdwn(text)))
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,9 @@ def test_split_keeps_everything_in_order_within_the_limit(text: str, limit: int)
         ),
     ],
 )
-def test_cuts_come_where_a_reader_would_pause(text: str, limit: int, pieces: list[str]) -> None:
+def test_cuts_are_at_ends_of_paragraphs_lines_sentences_or_words(
+    text: str, limit: int, pieces: list[str]
+) -> None:
     assert split(text, limit) == pieces
 
 
@@ -180,7 +182,7 @@ def test_links_lead_where_they_say(url: str, label: str, output: str):
         ),
     ],
 )
-def test_what_people_type_is_shown_as_typed(typed: str, output: str) -> None:
+def test_typed_text_is_shown_unchanged(typed: str, output: str) -> None:
     assert plain(typed) == output
 
 
@@ -209,7 +211,7 @@ def test_a_gist_is_one_line_without_headings_and_formatting(text: str, output: s
     assert gist(text, 50) == output
 
 
-def test_a_gist_for_options_is_not_escaped_and_pings_nobody() -> None:
+def test_a_plain_gist_is_not_escaped_and_notifies_nobody() -> None:
     text = "**R & D** says\n\n- `a` <!channel> @here"
     assert bare_gist(text, 60) == f"R & D says a !channel @{GAP}here"
     assert bare_gist("Tom & Jerry " * 50, 60) == "Tom & Jerry " * 4 + "Tom &…"
@@ -233,7 +235,7 @@ def test_a_gist_for_options_is_not_escaped_and_pings_nobody() -> None:
         "| a |\n|---|\n| <{}> |",
     ],
 )
-def test_what_others_write_is_no_link_to_a_post_of_ours(template: str) -> None:
+def test_foreign_text_becomes_no_link_to_a_post(template: str) -> None:
     text = template.format(address_of("dotherone/vote"))
     texts = [mrkdwn(text), plain(text), gist(text, 300), bare(text, 300)]
     assert not address_keys("\n".join(texts))

@@ -1,4 +1,4 @@
-"""Tokens: kept encrypted; replicas do not undo each other's work, and none is lost."""
+"""Tokens: stored encrypted, rotated by several replicas, and never lost."""
 
 import asyncio
 import sqlite3
@@ -35,7 +35,7 @@ from core.store.database import Database
 from slack_on_loopback import run_workspace
 
 KEY, NEWER_KEY = Fernet.generate_key().decode(), Fernet.generate_key().decode()
-#: Wait for a lock no longer than these seconds.
+#: Parameter of the database: the longest wait for a lock, in seconds.
 HURRIED = "?timeout=0.05"
 ROTATE = text("UPDATE slack_bots SET bot_token = :token, bot_refresh_token = :refresh")
 WAITING = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
@@ -94,7 +94,7 @@ def stored(folder: Path, query: str) -> object:
         return connection.execute(query).fetchone()[0]
 
 
-async def test_a_starting_replica_leaves_alone_what_another_one_rotates_meanwhile(
+async def test_a_starting_replica_keeps_a_token_that_another_one_rotates_meanwhile(
     on_postgres: str,
 ) -> None:
     async def start_with_a_newer_key() -> tuple[str | None, str | None]:
@@ -112,7 +112,7 @@ async def test_a_starting_replica_leaves_alone_what_another_one_rotates_meanwhil
     async with other.begin() as rotating:
         await rotating.execute(ROTATE, {"token": token, "refresh": refresh})
         starting = asyncio.create_task(start_with_a_newer_key())
-        await until(somebody_waits)  # it has read the old token
+        await until(somebody_waits)  # the starting replica has read the old token
     assert await starting == NEW
     await other.dispose()
 
@@ -131,7 +131,7 @@ async def test_a_start_changes_only_tokens_that_are_not_under_the_newest_key(
         assert await tokens_of(tokens) == OLD
 
 
-async def test_a_running_bot_forgets_visits_that_came_to_nothing(tmp_path: Path) -> None:
+async def test_a_running_bot_deletes_expired_oauth_states(tmp_path: Path) -> None:
     async def only_one_is_left() -> bool:
         return stored(tmp_path, "SELECT count(*) FROM slack_oauth_states") == 1
 
@@ -148,7 +148,7 @@ async def test_a_running_bot_forgets_visits_that_came_to_nothing(tmp_path: Path)
 
 
 class Rotating(AsyncTokenRotator):
-    """Rotates every token but the new one; takes its time, and locks the database if told so."""
+    """Rotates every token except the new one, when `go_on` is set; can lock the database."""
 
     def __init__(self) -> None:
         super().__init__(client_id="1.2", client_secret="secret")
@@ -182,7 +182,7 @@ async def tokens_with(rotator: Rotating, folder: Path) -> AsyncGenerator[Tokens]
             yield tokens
 
 
-async def test_a_rotated_token_is_saved_once_the_database_takes_it(tmp_path: Path) -> None:
+async def test_a_rotated_token_is_saved_when_the_database_is_free_again(tmp_path: Path) -> None:
     rotator = Rotating()
     rotator.go_on.set()
     async with tokens_with(rotator, tmp_path) as tokens:
@@ -192,7 +192,7 @@ async def test_a_rotated_token_is_saved_once_the_database_takes_it(tmp_path: Pat
         assert await tokens_of(tokens) == NEW
 
 
-async def test_a_rotated_token_is_saved_though_who_asked_does_not_wait_for_it(
+async def test_a_rotated_token_is_saved_even_if_the_caller_is_cancelled(
     tmp_path: Path,
 ) -> None:
     rotator = Rotating()
@@ -208,7 +208,7 @@ async def test_a_rotated_token_is_saved_though_who_asked_does_not_wait_for_it(
 
 
 TOKEN = "xoxb-1234567890-abc"
-#: Fixed, because tests are named after what they try.
+#: Constant, because they are part of test ids.
 OLD_KEY, NEW_KEY = (
     urlsafe_b64encode(bytes(range(first, first + 32))).decode() for first in (0, 100)
 )
@@ -225,7 +225,7 @@ def test_a_new_key_in_front_encrypts_and_the_old_one_still_opens() -> None:
 
 
 @pytest.mark.parametrize("stored", ["", "xoxb-plain", "gAAAAA", Cipher([OLD_KEY]).encrypt(TOKEN)])
-def test_what_no_key_opens_is_not_taken_for_a_token(stored: str) -> None:
+def test_a_value_that_no_key_decrypts_is_no_token(stored: str) -> None:
     with pytest.raises(TokenUnreadable, match="MOOT_TOKEN_KEYS") as caught:
         Cipher([NEW_KEY]).decrypt(stored)
     assert not stored or stored not in str(caught.value)
@@ -235,7 +235,7 @@ def test_what_no_key_opens_is_not_taken_for_a_token(stored: str) -> None:
     "key",
     ["", "changeme", "a" * 44, "A" * 43 + "=", NEW_KEY[:-2], NEW_KEY + "ä", "0123456789abcdef" * 2],
 )
-def test_what_is_no_key_is_refused_without_being_shown(key: str) -> None:
+def test_an_invalid_key_is_rejected_and_not_shown(key: str) -> None:
     with pytest.raises(ConfigurationBroken, match="A key in MOOT_TOKEN_KEYS") as caught:
         Cipher([OLD_KEY, key])
     assert not key or key not in str(caught.value)
