@@ -1,33 +1,29 @@
-"""All figures of speed in one table: figure, target, ratio (`make bench`).
+"""All performance figures with targets and ratios (`make bench`).
 
     python -m bench.all [--debates 30] [--parked 200]
 
-It takes seven to ten minutes, if nothing else runs, and says each figure on standard error as soon
-as it is there. What a machine cannot do shows as a ratio above 1. A benchmark that fails is named,
-and the others go on; then the exit code is 1.
+It takes seven to ten minutes on an idle machine, and prints each figure when it is measured. A
+benchmark that fails is reported, and the others continue; then the exit code is 1.
 """
 
 import argparse
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-
-from rich.console import Console
-from rich.table import Table
 
 from bench import chain, cost, load, size, startup
 
-#: What is wanted: with 30 debates at once, and 1000 parked.
+#: Targets with 30 debates at once, and 1000 parked.
 _OVERHEAD_MS, _ACK_MS, _PARKED_KB, _IDLE = 50.0, 100.0, 50.0, 0.01
-#: CPU of a turn, its reply and what people do included.
+#: CPU of a turn, including its reply and people.
 _TURN_MS = 37.0
-#: CPU of a turn on PostgreSQL by that on SQLite.
+#: CPU of a turn on PostgreSQL ÷ on SQLite.
 _POSTGRES_RATIO = 1.1
 _COST_RATIO = float(cost.TARGET)
-_HELP_SECONDS, _READY_SECONDS, _CALL_SECONDS = 0.5, 2.0, 1.2
-#: More than one bot does at once, so that what a second one brings can be seen.
+_READY_SECONDS, _CALL_SECONDS = 2.0, 1.2
+#: More than one bot can run at once, to show the effect of a second one.
 _CROWD = load.Wish(debates=24, seconds=2.0, spread=2.0)
 
 
@@ -37,20 +33,22 @@ class Line:
 
     name: str
     figure: float
-    #: None: nothing was set.
+    #: None: no target.
     target: float | None = None
     unit: str = ""
 
-    @property
-    def is_met(self) -> bool | None:
-        return None if self.target is None else self.figure <= self.target
+    def __str__(self) -> str:
+        text = f"{self.name}: {self.figure:.3g} {self.unit}".rstrip()
+        if self.target is None:
+            return text
+        ratio = f", ratio {self.figure / self.target:.2f}" if self.target else ""
+        met = "met" if self.figure <= self.target else "missed"
+        return f"{text} (target {self.target:g}{ratio}: {met})"
 
 
 def _chains() -> Iterable[Line]:
-    for (form, protocol), pair in asyncio.run(chain.pairs(2.0, 3.0, rounds=2)).items():
-        name = f"chain: {form}, {protocol}, one agent 3 × slower"
-        yield Line(name, pair.there.ratio, chain.TARGET)
-        yield Line(f"{name}, another hangs: later by", pair.delay, chain.LOST_SECONDS, "s")
+    for name, figures in asyncio.run(chain.measure(2.0, 3.0, rounds=2)).items():
+        yield Line(f"chain: {name}, one agent 3 × slower", figures.ratio, chain.TARGET)
 
 
 def _costs() -> Iterable[Line]:
@@ -65,25 +63,25 @@ def _costs() -> Iterable[Line]:
 
 def _loads(wish: load.Wish) -> Iterable[Line]:
     figures = asyncio.run(load.load(wish))
-    name = f"load, {figures.most} debates at once, models known:"
-    overhead, acks = load.at(figures.overhead, 99) * 1000, load.at(figures.all_acks, 99) * 1000
-    yield Line(f"{name} overhead per turn, p99 of debates", overhead, _OVERHEAD_MS, "ms")
-    yield Line(f"{name} the same, p50", load.at(figures.overhead, 50) * 1000, unit="ms")
+    name, ms = f"load, {figures.debates} debates at once:", 1000
+    overhead = [load.percentile(figures.overhead, percent) * ms for percent in (50, 99)]
+    acks = load.percentile(figures.acks.seconds, 99) * ms
+    yield Line(f"{name} overhead per turn, p99 of debates", overhead[1], _OVERHEAD_MS, "ms")
+    yield Line(f"{name} the same, p50", overhead[0], unit="ms")
     yield Line(f"{name} acknowledgement, p99", acks, _ACK_MS, "ms")
-    yield Line(f"{name} commands and clicks not acknowledged", len(figures.missed), 0)
-    cpu = figures.cpu_per_turn * 1000
-    yield Line(f"{name} CPU of a turn, its reply and people included", cpu, _TURN_MS, "ms")
+    yield Line(f"{name} commands and clicks not acknowledged", figures.acks.missed, 0)
+    cpu = figures.cpu_per_turn * ms
+    yield Line(f"{name} CPU of a turn, with its reply and people", cpu, _TURN_MS, "ms")
 
 
 def _databases() -> Iterable[Line]:
-    file, single, two = (
+    sqlite, postgres, two = (
         asyncio.run(load.load(replace(_CROWD, replicas=replicas))) for replicas in (0, 1, 2)
     )
-    name = f"load, {_CROWD.debates} debates of quick replies:"
-    ratio = single.cpu_per_turn / file.cpu_per_turn
-    yield Line(f"{name} CPU on PostgreSQL / SQLite", ratio, _POSTGRES_RATIO)
-    yield Line(f"{name} CPU of two replicas / one", two.cpu_per_turn / single.cpu_per_turn)
-    yield Line(f"{name} time taken by two replicas / one", two.taken / single.taken)
+    name = f"load, {_CROWD.debates} debates with quick replies:"
+    ratio = postgres.cpu_per_turn / sqlite.cpu_per_turn
+    yield Line(f"{name} CPU on PostgreSQL ÷ SQLite", ratio, _POSTGRES_RATIO)
+    yield Line(f"{name} CPU of two replicas ÷ one", two.cpu_per_turn / postgres.cpu_per_turn)
 
 
 def _parked_lines(wish: load.Wish) -> Iterable[Line]:
@@ -100,62 +98,38 @@ def _sizes() -> Iterable[Line]:
 
 def _startups() -> Iterable[Line]:
     times = asyncio.run(startup.measure(3))
-    yield Line("startup: moot --help", times.help_seconds, _HELP_SECONDS, "s")
     yield Line("startup: moot run until ready", times.ready_seconds, _READY_SECONDS, "s")
     yield Line("startup: first call of moot debate", times.call_seconds, _CALL_SECONDS, "s")
     yield Line("startup: its CPU until then", times.call_cpu_seconds, _CALL_SECONDS, "s")
-
-
-def lines(benchmarks: Sequence[Callable[[], Iterable[Line]]], failed: list[str]) -> Iterable[Line]:
-    """Measure one after the other; names of those that fail are added to `failed`."""
-    for benchmark in benchmarks:
-        began = time.perf_counter()
-        try:
-            yield from benchmark()
-        except Exception as error:  # noqa: BLE001 - the other rows are wanted all the same
-            name = f"{benchmark.__name__.strip('_')}: {type(error).__name__}: {error}"
-            failed.append(name)
-            print(f"failed: {name}", file=sys.stderr, flush=True)
-        print(f"  {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
-
-
-def table(lines: Sequence[Line]) -> Table:
-    grid = Table("benchmark", "figure", "target", "ratio", "met")
-    for line in lines:
-        unit = f" {line.unit}".rstrip()
-        ratio = f"{line.figure / line.target:.2f}" if line.target else "–"
-        grid.add_row(
-            line.name,
-            f"{line.figure:.3g}{unit}",
-            "–" if line.target is None else f"{line.target:g}{unit}",
-            ratio,
-            {None: "–", True: "yes", False: "no"}[line.is_met],
-        )
-    return grid
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--debates", type=int, default=load.Wish.debates)
     parser.add_argument("--parked", type=int, default=200)
-    options = parser.parse_args()
-    wish = load.Wish(debates=options.debates, parked=options.parked)
-
-    def loads() -> Iterable[Line]:
-        return _loads(wish)
-
-    def parked() -> Iterable[Line]:
-        return _parked_lines(wish)
-
-    # First what suffers most from a machine that has become warm, or busy again.
-    benchmarks = (_startups, loads, parked, _databases, _chains, _costs, _sizes)
+    wish = load.Wish(**vars(parser.parse_args()))
+    # The first ones are the most sensitive to a warm or busy machine.
+    benchmarks: Mapping[str, Callable[[], Iterable[Line]]] = {
+        "startup": _startups,
+        "load": lambda: _loads(wish),
+        "parked": lambda: _parked_lines(wish),
+        "databases": _databases,
+        "chain": _chains,
+        "cost": _costs,
+        "size": _sizes,
+    }
     print(load.machine(), flush=True)
-    measured, failed = list[Line](), list[str]()
-    for line in lines(benchmarks, failed):
-        measured.append(line)
-        print(f"{line.name}: {line.figure:.3g} {line.unit}", file=sys.stderr, flush=True)
-    Console(width=110).print(table(measured))
-    return 1 if failed else 0
+    failures = 0
+    for name, benchmark in benchmarks.items():
+        began = time.perf_counter()
+        try:
+            for line in benchmark():
+                print(line, flush=True)
+        except Exception as error:  # noqa: BLE001 - the other benchmarks continue
+            failures += 1
+            print(f"failed: {name}: {type(error).__name__}: {error}", flush=True)
+        print(f"  {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

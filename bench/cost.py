@@ -1,31 +1,28 @@
-"""What whole debates cost under the vendors' caching rules, as ratios to the least they could cost.
+"""Cost of debates under the vendors' caching rules, as a ratio to the least possible cost.
 
     python -m bench.cost [--agents 3] [--rounds 3] [--sources 0] [--wait 0.05]
 
-Holds a debate of each format through the real engine, with its real prompts and the real SDKs, at a
-server on the loopback that caches and counts as the vendor does: an entry can be read from the
-moment the reply that wrote it begins, only by calls with the same model, effort and form of answer,
-only whole marked beginnings of at least the model's least size are cached, writing costs more and
-reading less. No two replies are alike: equal ones would be cached where real ones cannot be. A
-bound, "order", stands beside what was measured: the same prompts with the same settings, cut
-anywhere, each beginning that a later prompt has too written once and read by all others. Only
-hindsight reaches it: it knows who reads on, asks each call after the one that wrote what it reads,
-and has no most of four marks. The last table sets the characters and the cost of a critique beside
-those of dialectic's requests for the same debate (`bench.cost_peer`). Fails when a ratio of cost to
-the bound, or of characters to dialectic's, is above the target.
+Runs a debate of each format with the real engine, prompts and SDKs, and a server that caches and
+counts as the vendor does: an entry can be read from the moment its reply begins, only by calls with
+the same model, effort and answer form; only whole marked beginnings of the model's least size are
+cached; writing costs more and reading less. All replies differ, because equal ones would be cached.
+The bound "order" is the least cost of the same prompts in the same order, cut anywhere: each
+beginning that a later prompt shares is written once and read by all later calls. It needs
+hindsight and ignores the limit of four marks. The last table compares characters and cost of a
+critique with dialectic's requests for the same debate (`bench.cost_peer`). The exit code is 1 if a
+ratio of cost to the bound, or of characters to dialectic's, is above the target.
 """
 
 import argparse
 import asyncio
 import hashlib
 import os
-import platform
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from bench import cost_peer as peer
 from bench.vendor import REPLY_CHARACTERS
@@ -44,9 +41,8 @@ from core.evidence.reading import Section, joined_sections
 from core.llm.call import ModelCalls
 from core.llm.prices import estimate_tokens, price, tokens_of
 from core.llm.prompt_text import pieces
-from core.llm.providers.anthropic import AnthropicProvider
+from core.llm.providers import factory
 from core.llm.providers.fields import items
-from core.llm.providers.openai import OpenAIProvider
 from core.opening import DebateRequest, open_debate
 from core.ports import ModelProvider
 from core.request import ModelReply, ModelRequest
@@ -68,29 +64,24 @@ QUESTION = (
 _MARK = re.compile(r"\[\[call (\d+)\]\]")
 
 
-@dataclass(frozen=True)
-class Line:
-    """A vendor, its models, and how to build its provider."""
+class Line(NamedTuple):
+    """A vendor, the path of its API, and its models."""
 
     provider: str
+    path: str
     agent_model: str
     summary_model: str
 
-    def build(self, url: str) -> ModelProvider:
-        if self.provider == "anthropic":
-            return AnthropicProvider("sk-bench", url)
-        return OpenAIProvider("sk-bench", f"{url}/v1")
-
 
 LINES = (
-    Line("anthropic", "claude-sonnet-5-5", "claude-haiku-5-5"),
-    Line("openai", "gpt-6.1-terra", "gpt-6-luna"),
+    Line("anthropic", "", "claude-sonnet-5-5", "claude-haiku-5-5"),
+    Line("openai", "/v1", "gpt-6.1-terra", "gpt-6-luna"),
 )
 
 
 @dataclass
 class MarkingProvider:
-    """The real provider, with each request marked at its end so that the server can answer it."""
+    """The real provider; a mark at the end of each request tells the server its number."""
 
     inner: ModelProvider
     name: str
@@ -111,41 +102,41 @@ class MarkingProvider:
 
 @dataclass
 class CachingRules:
-    """Answers as a vendor with a prompt cache does, and counts what it would charge for."""
+    """Answers as a vendor with a prompt cache does, and counts the charged tokens."""
 
     provider: str
     wait: float
     reply: Callable[[ModelRequest, int], str]
-    asked: Sequence[ModelRequest] = ()
-    #: When each beginning can be read, on the event loop's clock.
+    requests: Sequence[ModelRequest] = ()
+    #: Hash of a beginning → the time from which it can be read, on the event loop's clock.
     readable: dict[str, float] = field(default_factory=dict[str, float])
-    #: What each call was given, by its number.
+    #: By the number of the call.
     usages: dict[int, Usage] = field(default_factory=dict[int, Usage])
 
     def __call__(self, call: VendorRequest) -> Say:
         blocks = _blocks(call.body)
         total = sum(estimate_tokens(text) for text, _ in blocks)
         marked = self._marked(call, blocks)
-        cached = max((size for key, size in marked if self._is_readable(key, call.at)), default=0)
+        readable = (size for key, size in marked if self.readable.get(key, call.at + 1) <= call.at)
+        cached = max(readable, default=0)
         fresh = max((size for _, size in marked), default=0) - cached
         for key, _ in marked:
             self.readable.setdefault(key, call.at + self.wait)
-        marks = _MARK.findall(str(call.body))
-        request = self.asked[int(marks[-1])]
-        text = self.reply(request, int(marks[-1]))
+        number = int(_MARK.findall(str(call.body))[-1])
+        text = self.reply(self.requests[number], number)
         output = estimate_tokens(text)
+        self.usages[number] = Usage(
+            input_tokens=total, cached_tokens=cached, written_tokens=fresh, output_tokens=output
+        )
         counts = Counts(input=total, cached=cached, written=fresh, output=output)
-        usage = Usage(input_tokens=total, cached_tokens=cached, written_tokens=fresh)
-        self.usages[int(marks[-1])] = replace(usage, output_tokens=output)
         return Say(text=text, counts=counts, wait=self.wait)
-
-    def _is_readable(self, key: str, at: float) -> bool:
-        return self.readable.get(key, at + 1) <= at
 
     def _marked(
         self, request: VendorRequest, blocks: Sequence[tuple[str, bool]]
     ) -> list[tuple[str, int]]:
-        digest = hashlib.sha256(repr(_settings(request.body)).encode())
+        names = ("model", "thinking", "reasoning", "output_config", "text", "prompt_cache_key")
+        settings = tuple(request.body.get(name) for name in names)
+        digest = hashlib.sha256(repr(settings).encode())
         size, sizes = 0, list[tuple[str, int]]()
         least = capability(self.provider, str(request.body["model"])).cache_min_tokens
         for text, mark in blocks:
@@ -157,13 +148,8 @@ class CachingRules:
 
 
 def another_reply(request: ModelRequest, number: int) -> str:
-    """A usual reply that is no other's: equal ones would be cached where models' never are."""
+    """Return a usual reply, different for each call."""
     return usual_reply(request).replace("The reasons", f"The reasons {number}")
-
-
-def _settings(body: Mapping[str, Any]) -> tuple[object, ...]:
-    names = ("model", "thinking", "reasoning", "output_config", "text", "prompt_cache_key")
-    return tuple(body.get(name) for name in names)
 
 
 def _blocks(body: Mapping[str, Any]) -> list[tuple[str, bool]]:
@@ -176,7 +162,7 @@ def _blocks(body: Mapping[str, Any]) -> list[tuple[str, bool]]:
 
 
 class Library:
-    """The `SourceReader`: files of figures under headings, no two alike, about the question."""
+    """A `SourceReader` of generated files about the question, all different."""
 
     async def read(self, reference: SourceReference, _place: Place, /) -> SourceText:
         file, chapters = int(reference.fetch), list[str]()
@@ -192,7 +178,7 @@ class Library:
 
 
 def with_sources(setup: Setup, count: int) -> Setup:
-    """The debate with so many files that came with its question."""
+    """Add `count` files to the question."""
     references = tuple(
         SourceReference(kind=SourceKind.FILE, title=f"week-{n}.md", fetch=str(n), by=setup.asked_by)
         for n in range(1, count + 1)
@@ -230,8 +216,10 @@ async def debate_against(
 ) -> tuple[Debate, MarkingProvider, CachingRules]:
     rules = CachingRules(line.provider, wait, reply)
     async with Vendor(rules) as vendor:
-        provider = MarkingProvider(line.build(vendor.url), line.provider)
-        rules.asked = provider.requests
+        provider = MarkingProvider(
+            factory.build(line.provider, "sk-bench", vendor.url + line.path), line.provider
+        )
+        rules.requests = provider.requests
         clock, store = SystemClock(), InMemoryStore()
         calls = ModelCalls({line.provider: provider}, clock, parallel=2 * len(setup.agents))
         engine = Engine(
@@ -247,29 +235,27 @@ async def debate_against(
 def least_by_order(
     line: Line, requests: Sequence[ModelRequest], usages: Sequence[Usage]
 ) -> list[Usage]:
-    """The least these prompts can cost in this order, cut anywhere, with hindsight, by call."""
-    texts = [request.system + "".join(p.text for p in pieces(request)) for request in requests]
+    """Return the usage of each call under the bound "order"."""
+    texts = [full_text(request) for request in requests]
     scopes = [(r.model, r.effort, r.answer and repr(r.answer.schema)) for r in requests]
-    ideal: list[Usage] = []
-    for at, (request, usage) in enumerate(zip(requests, usages, strict=True)):
-        same = [n for n, scope in enumerate(scopes) if scope == scopes[at]]
-        read = max((_common(texts[at], texts[n]) for n in same if n < at), default=0)
-        later = max((_common(texts[at], texts[n]) for n in same if n > at), default=0)
-        least = capability(line.provider, request.model).cache_min_tokens
-        read, later = (size if size >= least else 0 for size in (read, later))
-        ideal.append(_with(usage, read=read, fresh=max(0, later - read)))
-    return ideal
+    least = list[Usage]()
+    for index, (request, usage) in enumerate(zip(requests, usages, strict=True)):
+        shared = [0, 0]  # tokens shared with an earlier, with a later prompt
+        for number, (text, scope) in enumerate(zip(texts, scopes, strict=True)):
+            if scope == scopes[index] and number != index:
+                prefix = os.path.commonprefix([texts[index], text])  # noqa: RUF071 - texts, not paths
+                is_later = number > index
+                shared[is_later] = max(shared[is_later], estimate_tokens(prefix))
+        minimum = capability(line.provider, request.model).cache_min_tokens
+        read, later = (size if size >= minimum else 0 for size in shared)
+        read = min(read, usage.input_tokens)
+        written = min(max(0, later - read), usage.input_tokens - read)
+        least.append(replace(usage, cached_tokens=read, written_tokens=written))
+    return least
 
 
-def _common(text: str, other: str) -> int:
-    shared = os.path.commonprefix([text, other])  # noqa: RUF071 - texts, not paths
-    return estimate_tokens(shared)
-
-
-def _with(usage: Usage, *, read: int, fresh: int) -> Usage:
-    read = min(read, usage.input_tokens)
-    changes = {"cached_tokens": read, "written_tokens": min(fresh, usage.input_tokens - read)}
-    return replace(usage, **changes)
+def full_text(request: ModelRequest) -> str:
+    return request.system + "".join(piece.text for piece in pieces(request))
 
 
 @dataclass(frozen=True)
@@ -277,7 +263,7 @@ class Bill:
     calls: int
     tokens: int
     cached: int
-    #: US dollars.
+    #: US dollars; so is `by_order`.
     spent: Decimal
     by_order: Decimal
 
@@ -294,21 +280,20 @@ HEAD = f"{'':32} calls   tokens in  cached  measured   order\n{'-' * 67}"
 def bill(line: Line, provider: MarkingProvider, rules: CachingRules) -> Bill:
     requests = provider.requests
     usages = [rules.usages[number] for number in range(len(requests))]
-    by_order = least_by_order(line, requests, usages)
 
     def cost(usages: Sequence[Usage]) -> Decimal:
-        prices = [
-            price(line.provider, request.model, usage)
+        prices = (
+            price(line.provider, request.model, usage) or Decimal(0)
             for request, usage in zip(requests, usages, strict=True)
-        ]
-        return sum((paid for paid in prices if paid is not None), start=Decimal(0))
+        )
+        return sum(prices, start=Decimal(0))
 
     return Bill(
         calls=len(requests),
         tokens=sum(usage.input_tokens for usage in usages),
         cached=sum(usage.cached_tokens for usage in usages),
         spent=cost(usages),
-        by_order=cost(by_order),
+        by_order=cost(least_by_order(line, requests, usages)),
     )
 
 
@@ -325,11 +310,11 @@ async def ratios(agents: int, rounds: int, wait: float, *, sources: int = 0) -> 
 
 @dataclass(frozen=True)
 class BesidePeer:
-    """A debate of critique, three agents and three rounds, beside what the peer sent for it."""
+    """Moot's requests for a critique of three agents and three rounds, and dialectic's."""
 
     #: Characters sent, by act.
     sent: Mapping[str, Sequence[int]]
-    #: US dollars by vendor: of this debate, and of the peer's requests.
+    #: US dollars by vendor: of Moot's requests, of dialectic's.
     costs: Mapping[str, tuple[Decimal, Decimal]]
 
     @property
@@ -352,7 +337,7 @@ class BesidePeer:
 async def beside_peer(wait: float) -> BesidePeer:
     sent, costs = dict[str, list[int]](), dict[str, tuple[Decimal, Decimal]]()
     for line in LINES:
-        one_model = replace(line, summary_model=line.agent_model)
+        one_model = line._replace(summary_model=line.agent_model)
         setup = a_setup(one_model, "critique", 3, 3, question=peer.QUESTION)
         _, provider, rules = await debate_against(setup, one_model, wait, peer.reply_as_long)
         sizes = [
@@ -364,8 +349,7 @@ async def beside_peer(wait: float) -> BesidePeer:
         costs[line.provider] = bill(line, provider, rules).spent, sum(prices, Decimal(0))
         sent = {request.act.value: list[int]() for request in provider.requests}
         for request in provider.requests:
-            whole = request.system + "".join(piece.text for piece in pieces(request))
-            sent[request.act.value].append(len(whole))
+            sent[request.act.value].append(len(full_text(request)))
     return BesidePeer(sent=sent, costs=costs)
 
 
@@ -376,19 +360,16 @@ def main() -> int:
     parser.add_argument("--sources", type=int, default=0, help="files of 8,000 characters")
     parser.add_argument("--wait", type=float, default=0.05, help="seconds to the first token")
     options = parser.parse_args()
-    print(f"{platform.platform()}, Python {platform.python_version()}")
-    size = f"{options.agents} agents; {options.rounds} rounds; {options.sources} sources"
-    print(f"load {os.getloadavg()[0]:.1f}; {size}")
-    print('"order": what was measured / the least by that bound\n')
-    print(HEAD)
-    held_so = ratios(options.agents, options.rounds, options.wait, sources=options.sources)
-    bills = asyncio.run(held_so)
+    print(f"{options.agents} agents; {options.rounds} rounds; {options.sources} sources")
+    print(f'"order": measured cost ÷ that bound\n\n{HEAD}')
+    debates = ratios(options.agents, options.rounds, options.wait, sources=options.sources)
+    bills = asyncio.run(debates)
     for name, paid in bills.items():
         print(paid.line(name))
     beside = asyncio.run(beside_peer(options.wait))
     print("", *beside.lines(), sep="\n")
-    ratios_found = [beside.characters, *(paid.spent / paid.by_order for paid in bills.values())]
-    return 0 if all(ratio <= TARGET for ratio in ratios_found) else 1
+    results = [beside.characters, *(paid.spent / paid.by_order for paid in bills.values())]
+    return 0 if all(ratio <= TARGET for ratio in results) else 1
 
 
 if __name__ == "__main__":

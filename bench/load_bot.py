@@ -13,7 +13,7 @@ from typing import Any
 
 import uvloop
 
-from bench.vendor import PROTOCOLS, in_own_time
+from bench.vendor import PROTOCOLS, with_duration
 from bot.app import Moot, Parts, running
 from bot.log import set_up_logs
 from bot.queue.rate_limits import Pace
@@ -37,7 +37,7 @@ from core.testing import ScriptedProvider
 IDLE_SECONDS = 20.0
 #: Debates parked before measuring.
 WARM_UP = 100
-#: How many times as long as others the replies take that do not count.
+#: Factor for the duration of the replies before the measurement.
 _QUICK = 0.1
 _SCRIPTED = ModelChoice(provider="scripted", model="scripted-1")
 _DANA = Person(id="U0DANA", name="Dana")
@@ -56,38 +56,35 @@ def _settings(choice: ModelChoice = _SCRIPTED, *, clarify: bool = False) -> Sett
     )
 
 
-def _by_turns(number: int) -> Settings:
+def _settings_of(number: int) -> Settings:
+    """Settings with the next protocol's model."""
     protocol = list(PROTOCOLS.values())[number % len(PROTOCOLS)]
     return _settings(ModelChoice(provider=protocol.provider, model=protocol.usual))
 
 
 @dataclass
 class Pacing:
+    #: Factor for the duration of replies.
     times: float = 1.0
-    replies: int = 0
 
 
 class PacedProvider:
     def __init__(self, provider: ModelProvider, pacing: Pacing) -> None:
-        self._provider = provider
-        self._pacing = pacing
-        self.name = provider.name
+        self._provider, self._pacing, self.name = provider, pacing, provider.name
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
         if self._pacing.times != 1.0:
-            request = in_own_time(request, self._pacing.times)
-        reply = await self._provider.complete(request, on_first_token)
-        self._pacing.replies += 1
-        return reply
+            request = with_duration(request, self._pacing.times)
+        return await self._provider.complete(request, on_first_token)
 
     async def close(self) -> None:
         await self._provider.close()
 
 
 class Bench:
-    """Debates in a running bot, and their cost in CPU and memory."""
+    """Debates in a running bot, and their CPU and memory."""
 
     def __init__(self, moot: Moot, pacing: Pacing) -> None:
         self._moot = moot
@@ -106,51 +103,41 @@ class Bench:
         return await self.load(numbers, orders["spread"], places, orders["seconds"])
 
     async def warm_up(self, debates: int, places: Sequence[Place]) -> dict[str, Any]:
-        """Hold so many debates by each protocol at once, of quick replies, until all are over."""
+        """Run debates with quick replies over each protocol, all at once, to their end."""
         self._pacing.times = _QUICK
         for number in range(debates * len(PROTOCOLS)):
-            await self._begin(number, places, _by_turns(number))
-        find, going_on = self._moot.store.find, DebateFilter(open_only=True, limit=1)
-        # Another bot may hold some.
-        while await find(going_on) or await self._is_busy():  # noqa: ASYNC110 - as in `_park`
+            await self._begin(number, places, _settings_of(number))
+        # Another bot may run some of them.
+        while await self._has_open_debates() or await self._is_busy():  # noqa: ASYNC110 - a database
             await asyncio.sleep(0.2)
         self._pacing.times = 1.0
-        self._pacing.replies = 0
         return {}
 
     async def load(
         self, numbers: Sequence[int], spread: float, places: Sequence[Place], seconds: float
     ) -> dict[str, Any]:
-        """Begin debates evenly over some seconds; wait until all are over, whoever holds them."""
+        """Start debates evenly over `spread` seconds; wait for the end of all, in every bot."""
         began = time.perf_counter()
         ids: list[str] = []
-        most = 0
         cpu = time.process_time()
         for count, number in enumerate(numbers, start=1):
-            ids.append(await self._begin(number, places, _by_turns(number)))
-            most = max(most, len(self._moot.runner.held_ids))
+            ids.append(await self._begin(number, places, _settings_of(number)))
             due = began + spread * count / len(numbers)
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
-        while await self._moot.store.find(DebateFilter(open_only=True, limit=1)):
-            most = max(most, len(self._moot.runner.held_ids))
+        while await self._has_open_debates():  # noqa: ASYNC110 - a database
             await asyncio.sleep(0.2)
         duration, cpu = time.perf_counter() - began, time.process_time() - cpu
-        unsent = await self._moot.context.posts.backlog()
         debates = [fold(await self._moot.store.events(debate_id)) for debate_id in ids]
         return {
-            "debates": len(ids),
-            "most": most,
-            "taken": duration,
+            "seconds": duration,
             "cpu": cpu / duration,
             "turns": sum(len(debate.contributions) + len(debate.ballots) + 1 for debate in debates),
-            "replies": self._pacing.replies,
-            "unsent": unsent,
             "overhead": [_overhead(debate, seconds) for debate in debates],
         }
 
     async def park(self, debates: int, places: Sequence[Place]) -> dict[str, Any]:
-        """Have debates wait for people; measure what they take while they wait."""
-        await self._park(range(WARM_UP), places)  # what is loaded once is no debate's
+        """Start debates that wait for people; measure memory and CPU while they wait."""
+        await self._park(range(WARM_UP), places)  # modules and caches are loaded once
         before = _resident()
         await self._park(range(WARM_UP, WARM_UP + debates), places)
         grown = _resident() - before
@@ -165,6 +152,9 @@ class Bench:
         while await self._is_busy():  # noqa: ASYNC110 - looks at the database
             await asyncio.sleep(0.5)
         gc.collect()
+
+    async def _has_open_debates(self) -> bool:
+        return bool(await self._moot.store.find(DebateFilter(open_only=True, limit=1)))
 
     async def _is_busy(self) -> bool:
         return bool(self._moot.runner.held_ids or await self._moot.context.posts.lanes_with_work())
@@ -186,11 +176,11 @@ class Bench:
 
 
 def _overhead(debate: Debate, seconds: float) -> float:
-    """Seconds per turn of its longest chain that were not the model's."""
+    """Return the seconds per turn of the longest chain, without the model's."""
     assert debate.status is Status.CONCLUDED
     chain = format_of(debate).longest_chain(debate.setup.rounds) + 2  # ballots, synthesis
     chain += debate.cross_check is not None
-    # Summaries that people read may still be written after the verdict: nobody waits for those.
+    # Until the verdict: summaries for people may end later.
     return (debate.times["verdict"] - debate.started_at).total_seconds() / chain - seconds
 
 
@@ -212,7 +202,6 @@ async def main(access: str, database: str, vendor: str, calls_at_once: int) -> N
     providers: dict[str, ModelProvider] = {
         item.name: PacedProvider(item, pacing) for item in vendors
     }
-    # What waits for people asks nobody, whoever its models are.
     providers[_SCRIPTED.provider] = ScriptedProvider()
     calls = ModelCalls(providers, SystemClock(), parallel=calls_at_once)
     pace = Pace(post=0.05, edit=0.1, look=0.01, react=0.01, pin=0.01)

@@ -1,9 +1,9 @@
-"""What a debate takes of the database.
+"""The size of a debate in the database.
 
     python -m bench.size [--debates 4] [--format critique] [--rounds 3]
 
-Holds debates with the whole bot at a local Slack, with replies of 1,800 characters, until every
-post is there, and measures by how much the file on the disk grows after the first one.
+Runs debates with the bot and a local Slack, with replies of 1,800 characters, until every post is
+sent, and measures the growth of the file after the first debate.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def reply_of(request: ModelRequest) -> str:
 
 
 async def measure(debates: int, form: str, rounds: int) -> float:
-    """Bytes of the file by debate, write-ahead log emptied; at least two debates."""
+    """Return the bytes of the file per debate; needs at least two debates."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "moot.db"
         spec = BotSpec(provider=ScriptedProvider(reply_of), rounds=rounds)
@@ -47,7 +47,7 @@ async def measure(debates: int, form: str, rounds: int) -> float:
 
 
 def _size(path: Path) -> int:
-    """Bytes in use: the file may have free pages."""
+    """Return the bytes in use, without free pages."""
     with closing(sqlite3.connect(path)) as connection:
         [pages] = connection.execute("PRAGMA page_count").fetchone()
         [free] = connection.execute("PRAGMA freelist_count").fetchone()

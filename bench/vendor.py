@@ -1,12 +1,11 @@
-"""A vendor in a process of its own: replies of a model's length and pace, by any protocol.
+"""A simulated vendor in a separate process, with a model's length and pace, for every protocol.
 
     python -m bench.vendor '{"seconds": 5}'
 
-Answers real prompts in the form each asks for, over connections that stay open, as vendors' do. A
-reply is sent a token at a time, evenly after a silence, by the clock: a server that was held up
-catches up, so that `seconds` is what a reply takes of its own. One that is asked for in one piece
-is sent whole at its end. A prompt may say how many times longer its reply takes, or that none ever
-comes (`in_own_time`); then the debate's agents can differ.
+Answers real prompts in the requested form, over connections that stay open, as vendors do. A reply
+is streamed token by token at an even pace after a silence. The times are absolute, so the server
+catches up after a delay. A reply without streaming is sent at its end. A mark in a prompt
+(`with_duration`) multiplies the duration of its reply, so that agents can differ.
 """
 
 import asyncio
@@ -14,12 +13,12 @@ import json
 import random
 import re
 import sys
-from asyncio.subprocess import PIPE
+from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.request import ModelRequest
 from tests.vendor_replies import good_reply
@@ -27,7 +26,8 @@ from tests.vendors.frames import frames, whole
 from tests.vendors.script import Counts, VendorRequest
 from tests.vendors.server import read_request
 
-#: Characters of a reply that is a text: 450 tokens, as models write.
+ROOT = Path(__file__).parents[1]
+#: Characters of a text reply: 450 tokens, as models write.
 REPLY_CHARACTERS, CHARACTERS_PER_TOKEN = 1800, 4
 
 
@@ -37,22 +37,16 @@ class Protocol(NamedTuple):
     path: str
     usual: str
     slow: str
-    dead: str
 
 
 #: By name.
 PROTOCOLS: Mapping[str, Protocol] = {
-    "Responses": Protocol("openai", "/v1", "gpt-6.1-terra", "gpt-6.1-sol", "gpt-6-luna"),
-    "Chat Completions": Protocol(
-        *("openrouter", "/v1"),
-        *("openai/gpt-6.1-terra", "openai/gpt-6.1-sol", "openai/gpt-6-luna"),
-    ),
-    "Messages": Protocol(
-        "anthropic", "", "claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5"
-    ),
-    "compatible": Protocol("compatible", "/v1", "usual", "slow", "dead"),
+    "Responses": Protocol("openai", "/v1", "gpt-6.1-terra", "gpt-6.1-sol"),
+    "Chat Completions": Protocol("openrouter", "/v1", "openai/gpt-6.1-terra", "openai/gpt-6.1-sol"),
+    "Messages": Protocol("anthropic", "", "claude-sonnet-5-5", "claude-opus-5-5"),
+    "compatible": Protocol("compatible", "/v1", "usual", "slow"),
 }
-_OWN_TIME = re.compile(r"\[\[times ([\d.]+)\]\]")
+_DURATION = re.compile(r"\[\[times ([\d.]+)\]\]")
 _WORDS = (
     *("queue", "table", "commit", "replica", "partition", "offset", "worker", "schema", "index"),
     *("backup", "alert", "budget", "team", "night", "people", "month", "traffic", "outage"),
@@ -60,34 +54,31 @@ _WORDS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Manner:
-    #: From the request to the end of its reply, however long the text is.
+class ReplyPace:
+    #: From the request to the end of its reply, for any length.
     seconds: float = 5.0
     #: Share of that before the first token.
     silence: float = 0.02
 
 
-def in_own_time(request: ModelRequest, times: float) -> ModelRequest:
-    """The request, saying that its reply takes so many times as long; 0: none ever comes.
-
-    It stands last in the prompt, so it breaks no cache.
-    """
+def with_duration(request: ModelRequest, times: float) -> ModelRequest:
+    """Mark the request: its reply takes `times` as long. The mark is last, because of caches."""
     *parts, task = request.parts
     marked = replace(task, text=f"{task.text} [[times {times:g}]]")
     return replace(request, parts=(*parts, marked))
 
 
 def long_text(seed: str) -> str:
-    """A text of usual length, another one for each seed."""
-    drawn = random.Random(seed)  # noqa: S311 - words of no meaning
+    """Return a text of usual length, different for each seed."""
+    generator = random.Random(seed)  # noqa: S311 - filler words
     text = ""
     while len(text) < REPLY_CHARACTERS:
-        text += " ".join(drawn.choices(_WORDS, k=11)).capitalize() + ". "
+        text += " ".join(generator.choices(_WORDS, k=11)).capitalize() + ". "
     return text[:REPLY_CHARACTERS]
 
 
 def reply_to(request: VendorRequest) -> str:
-    """What is answered: a long text, or the structure asked for with two options that differ."""
+    """Return a long text, or the requested JSON; merged options are always two."""
     text = good_reply(request).text
     if not text.startswith("{"):
         return long_text(str(request.body))
@@ -99,26 +90,24 @@ def reply_to(request: VendorRequest) -> str:
 
 
 def due_times(pieces: Sequence[bytes], first: float, ends: float) -> Sequence[float]:
-    """When each piece of a stream is sent: evenly, the first token at `first`, the last at `ends`.
+    """Return the time of each piece: evenly from the first token at `first` to the end at `ends`.
 
-    What stands before that token, as `response.created` does, vendors send with it.
+    Pieces before the first token, such as `response.created`, are sent together with it.
     """
-    before = next(place for place, piece in enumerate(pieces) if b'"delta"' in piece)
+    before = next(index for index, piece in enumerate(pieces) if b'"delta"' in piece)
     each = (ends - first) / (len(pieces) - 1 - before)
-    return [first + each * max(0, place - before) for place in range(len(pieces))]
+    return [first + each * max(0, index - before) for index in range(len(pieces))]
 
 
 class _Vendor:
-    def __init__(self, manner: Manner) -> None:
-        self._manner = manner
+    def __init__(self, pace: ReplyPace) -> None:
+        self._pace = pace
 
     async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while not reader.at_eof():
                 request = await read_request(reader)
-                times = _OWN_TIME.findall(str(request.body)) or ["1"]
-                if float(times[-1]) == 0:
-                    await reader.read()  # nothing, until the client gives up
+                times = _DURATION.findall(str(request.body)) or ["1"]
                 await self._answer(request, writer, float(times[-1]))
         except (ConnectionError, asyncio.IncompleteReadError):
             writer.close()
@@ -131,7 +120,7 @@ class _Vendor:
         tokens = len(text) // CHARACTERS_PER_TOKEN or 1
         reply = replace(good_reply(request), text=text, pieces=tokens, counts=Counts(output=tokens))
         model = str(request.body.get("model", ""))
-        ends = request.at + self._manner.seconds * times
+        ends = request.at + self._pace.seconds * times
         if request.body.get("stream") is False:
             await asyncio.sleep(max(0.0, ends - loop.time()))
             body = whole(request.path, reply, model)
@@ -140,7 +129,7 @@ class _Vendor:
             await writer.drain()
             return
         pieces = frames(request.path, reply, model)
-        first = request.at + self._manner.silence * (ends - request.at)
+        first = request.at + self._pace.silence * (ends - request.at)
         head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked"
         piece_of_head = f"{head}\r\nx-request-id: r1\r\nrequest-id: r1\r\n\r\n".encode()
         for due, piece in zip(due_times(pieces, first, ends), pieces, strict=True):
@@ -154,28 +143,32 @@ class _Vendor:
         await writer.drain()
 
 
-async def _serve(manner: Manner) -> None:
-    server = await asyncio.start_server(_Vendor(manner).connected, "127.0.0.1", 0, backlog=1000)
+async def _serve(pace: ReplyPace) -> None:
+    server = await asyncio.start_server(_Vendor(pace).connected, "127.0.0.1", 0, backlog=1000)
     async with server:
         print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
         await server.serve_forever()
 
 
 @asynccontextmanager
-async def a_vendor(manner: Manner) -> AsyncGenerator[str]:
-    """The address of a running vendor, without a path."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bench.vendor", json.dumps(asdict(manner))),
-        cwd=Path(__file__).parents[1],
-        stdout=PIPE,
-    )
-    assert process.stdout is not None
+async def a_process(*arguments: str, **options: Any) -> AsyncGenerator[Process]:
+    """Start Python with these arguments; end it afterwards."""
+    process = await asyncio.create_subprocess_exec(sys.executable, *arguments, **options)
     try:
-        yield (await process.stdout.readline()).decode().strip()
+        yield process
     finally:
         process.terminate()
         await process.wait()
 
 
+@asynccontextmanager
+async def a_vendor(pace: ReplyPace) -> AsyncGenerator[str]:
+    """Start a vendor; yield its address without a path."""
+    arguments = ("-m", "bench.vendor", json.dumps(asdict(pace)))
+    async with a_process(*arguments, cwd=ROOT, stdout=PIPE) as process:
+        assert process.stdout is not None
+        yield (await process.stdout.readline()).decode().strip()
+
+
 if __name__ == "__main__":
-    asyncio.run(_serve(Manner(**json.loads(sys.argv[1]))))
+    asyncio.run(_serve(ReplyPace(**json.loads(sys.argv[1]))))

@@ -1,4 +1,4 @@
-"""Writes `docs/licences.md`: under which licence everything stands that Moot is shipped with.
+"""Writes `docs/licences.md`: the licences of all packages that Moot is shipped with.
 
 `python tools/licences.py` rewrites the table from the lock files and from what is installed; with
 `--check` it only says whether it is up to date.
@@ -13,10 +13,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 DOCUMENT = ROOT / "docs" / "licences.md"
 BEGIN, END = "<!-- licences: begin (make docs) -->", "<!-- licences: end -->"
-#: What the container image installs: the first for everybody, the second has the extras as well.
+#: The locks of the container image: the first without, the second with the extras.
 LOCKS = ("requirements.lock", "requirements-extras.lock")
 _PIN = re.compile(r"^([a-z0-9-]+)==", re.MULTILINE)
-#: What packages call their licence → its SPDX identifier (https://spdx.org/licenses).
+#: A package's name of a licence → its SPDX identifier (https://spdx.org/licenses).
 _SPDX = {
     "MIT License": "MIT",
     "BSD License": "BSD-3-Clause",
@@ -38,7 +38,7 @@ def shipped_packages() -> Mapping[str, str]:
 
 
 def licence_of(package: str) -> str:
-    """The SPDX expression of an installed package, or what it says instead; empty: nothing.
+    """The SPDX expression of an installed package, or its own words; empty: none.
 
     Raises:
         PackageNotFoundError: It is not installed.

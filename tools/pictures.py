@@ -41,14 +41,14 @@ from core.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "pictures"
-#: The written example that is shown.
+#: The written example in the pictures.
 EXAMPLE = "nightly-export"
 WRITTEN = examples()[EXAMPLE]
 SHORT_QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
 ANSWER = WRITTEN.answers[0]["answer"]
 NOTE = "The report at 7:00 reads the export, too."
 REASON = "Two people can build and check it in the time there is."
-#: Words a second: there is a debate under way to look at, and nobody has to wait for it long.
+#: Words a second: slow enough for a picture of a running debate.
 PACE = 40.0
 #: Milliseconds that a part of the debate may take to appear.
 PATIENCE = 90_000
@@ -58,7 +58,7 @@ BOTH = (1400, 760)
 PHONE = (390, 844)
 #: High enough for all of a decision's post.
 WHOLE_DECISION = 1460
-#: What a picture is saved with.
+#: Colours of a saved picture.
 COLOURS = 64
 #: Characters in a line of the terminal's picture.
 COLUMNS = 96
@@ -80,7 +80,7 @@ class Camera:
             await self.page.screenshot(path=path, animations="disabled", caret="hide")
         else:
             await of.screenshot(path=path, animations="disabled", caret="hide")
-        # A page has few colours; whole, a picture is three times as large.
+        # A page has few colours; with all of them a picture is three times as large.
         with Image.open(path) as shot:
             few = shot.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
         few.save(path, optimize=True)
@@ -113,7 +113,7 @@ class Camera:
 
 
 async def start_form(camera: Camera) -> None:
-    """`/debate` alone, and what is filled into its form."""
+    """`/debate` alone, and its form filled in."""
     area = camera.page.get_by_label(f"Message #{CHANNEL}")
     await area.fill("/debate")
     await area.press("Enter")
@@ -166,7 +166,7 @@ async def close_thread(camera: Camera) -> None:
 
 
 async def ending(camera: Camera) -> None:
-    """The decision in the channel, the vote in the thread, the team's word on it."""
+    """The decision in the channel, the vote in the thread, the team's decision."""
     decision = camera.main.locator(".row", has_text="What would overturn it").last
     await expect(decision).to_be_visible(timeout=PATIENCE)
     await camera.see(camera.main, "The agents' verdict")
@@ -200,7 +200,7 @@ async def home(camera: Camera) -> None:
 
 
 async def shared_page(browser: Browser, stage: Stage, folder: Path) -> None:
-    """The debate's page as somebody with its link sees it."""
+    """The debate's page behind its link."""
     store = stage.moot.store
     (newest,) = await store.find(DebateFilter(limit=1))
     debate = fold(await store.events(newest.debate_id))

@@ -1,4 +1,4 @@
-"""The bench's vendor sends replies at the pace that its manner says."""
+"""The bench's vendor sends replies at the given pace."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def test_the_first_token_comes_after_the_silence_however_short_the_reply(
     pieces = frames(path, Say(text="word" * tokens, pieces=tokens), "any")
     due = due_times(pieces, 2.0, 10.0)
 
-    text = [at for at, piece in zip(due, pieces, strict=True) if b'"word"' in piece]
+    text = [time for time, piece in zip(due, pieces, strict=True) if b'"word"' in piece]
     assert len(text) >= tokens
     assert text[0] == 2.0
     assert due == sorted(due)

@@ -30,7 +30,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def page(browser: Browser, team: Team) -> AsyncIterator[Page]:
-    """The page in a window of its own; what it throws fails the test."""
+    """The page in its own window; an error of the page fails the test."""
     context = await browser.new_context(viewport={"width": 1360, "height": 900})
     opened = await context.new_page()
     broken: list[str] = []

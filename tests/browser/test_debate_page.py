@@ -28,7 +28,7 @@ class Addresses:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def served() -> AsyncIterator[Addresses]:
-    """A debate with a file, quotes found and made up, a vote and a verdict; and no page."""
+    """A debate with a file, true and false quotes, a vote and a verdict; and an unknown page."""
     base = "https://moot.example.com"
     spec = BotSpec(
         provider=quoting('[e1: "April,2500"]', '[e1: "April,9500"]'),
@@ -64,7 +64,7 @@ async def test_axe_finds_nothing_that_is_moderate_or_worse(
     complaints = list[str]()
     page.on("console", lambda message: complaints.append(message.text))
     await page.goto(served.page)
-    # Nothing is refused by the page's own policy, and nothing leads off the side of the screen.
+    # The page's policy refuses nothing, and nothing is wider than the screen.
     assert complaints == []
     width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     assert width <= 0

@@ -102,7 +102,7 @@ async def answer_in_thread_and_form(page: Page, thread: Locator) -> None:
 
 
 async def say_why(page: Page) -> None:
-    """Press the thumb down, and say why; what was said stands in the form afterwards."""
+    """Press the thumb down, and type the reason; the form then shows it."""
     main, form = page.locator("#main"), page.get_by_role("dialog")
     await main.get_by_role("button", name="This verdict was not helpful").first.click()
     await main.get_by_role("button", name="Say why in a few words").last.click(timeout=PATIENCE)
@@ -119,7 +119,7 @@ async def vote(page: Page, thread: Locator) -> None:
     await thread.get_by_role("button", name="your ballot").last.click()
     await cast_ballot(page)
     await expect(thread).to_contain_text("(1 ballot)", timeout=PATIENCE)
-    # In one step: the post may be drawn anew between finding and scrolling.
+    # In one step, because the post may be redrawn in between.
     await thread.get_by_text("The team's vote").first.evaluate("found => found.scrollIntoView()")
 
 

@@ -1,4 +1,4 @@
-"""`python -m tests.faults storm|life`: hurt a running bot for longer than tests do; 1 on faults.
+"""`python -m tests.faults storm|life`: disturb a running bot for longer than tests do.
 
 `storm` kills and freezes processes while Slack drops answers and refuses some calls for good,
 and `life` debates for hours.
@@ -82,7 +82,7 @@ async def _life(
 
 
 def _growth(samples: Sequence[Sample]) -> str:
-    """Memory by debate of the second half: by then caches are full, or nearly."""
+    """Memory per debate in the second half of the run, when caches are nearly full."""
     half, last = samples[len(samples) // 2], samples[-1]
     debates = last.debates - half.debates
     return f"{(last.memory - half.memory) / debates / 1e3:.1f} KB" if debates > 0 else "–"

@@ -1,4 +1,4 @@
-"""What became of debates: posts once, in order, up to date; no call made twice, no cap passed."""
+"""Audit of debates: posts once, in order, current; no call repeated, no cap passed."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from slack_on_loopback import Workspace
 
-#: What of a message people see.
+#: The visible fields of a message.
 _SHOWN = ("text", "blocks")
 _BLOCK_ID = re.compile(r'"block_id": "[^"]*", ')
 _LINK = re.compile(r"<[^<>|]*\|")
@@ -42,16 +42,16 @@ class Audit:
     #: Debates that still run, and those that ended without a verdict.
     unfinished: int
     failed: int
-    #: Posts that the logs lead to and that are not in Slack, and posts that are there again.
+    #: Posts of the logs that are missing in Slack, and posts that are there twice.
     lost: int
     doubled: int
     #: Threads in which posts are out of order.
     displaced: int
-    #: Posts that change with their debate and do not show what its log says.
+    #: Living posts that do not show the state of the log.
     stale: int
     #: Calls made after their answer was recorded.
     recorded_repeats: int
-    #: Dollars that all debates cost above their cap.
+    #: Dollars above the cap of all debates.
     overspent: Decimal
     debates: int
     posts: int
@@ -82,13 +82,13 @@ async def audit(
     cap: Decimal | None = None,
     refused: frozenset[str] = frozenset(),
 ) -> Audit:
-    """Compare the logs with what is in the workspace and what the models were asked.
+    """Compare the logs with the posts in the workspace and the model calls.
 
     Args:
-        database: Has the logs and the queue.
-        workspace: Where the posts are.
+        database: The logs and the queue.
+        workspace: The posts.
         channels: Those with debates.
-        requests: Mark of a prompt → when it was asked for, in seconds since 1970.
+        requests: Mark of a prompt → times of its calls, in seconds since 1970.
         cap: Dollars that all debates may cost; None: any.
         refused: Keys of posts that Slack refuses, or refuses to edit, for good.
     """
@@ -102,7 +102,7 @@ async def audit(
     spent = sum((debate.usage.cost or Decimal(0) for debate in debates), start=Decimal(0))
     return Audit(
         unfinished=sum(debate.status is Status.RUNNING for debate in debates),
-        # Where its verdict may not be posted before it has ended, a debate is given up.
+        # A debate fails if Slack refuses its verdict before its end.
         failed=sum(
             debate.status is Status.FAILED and headline_key(debate.id) not in refused
             for debate in debates
@@ -145,7 +145,7 @@ def keys_by_debate(workspace: Workspace, channels: Sequence[str]) -> Mapping[str
 async def _out_of_date(
     database: Database, store: SqlDebateStore, workspace: Workspace, debate_ids: Sequence[str]
 ) -> frozenset[str]:
-    """Keys of living messages that show something else than what their log says."""
+    """Keys of living messages that do not show the state of their log."""
     posts = Posts(database)
     living = LivingPosts(store, posts, ChannelSettings(database))
     stale: list[str] = []
@@ -168,7 +168,7 @@ async def _out_of_date(
 
 
 def _bare(content: object) -> str:
-    """What a message shows, without what Slack adds and without the addresses of links."""
+    """The visible text of a message, without Slack's additions and the addresses of links."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return _LINK.sub("<|", _BLOCK_ID.sub("", text))
 

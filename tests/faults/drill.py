@@ -1,4 +1,4 @@
-"""One drill: a debate begins, something goes wrong, people go on typing, and all gets well."""
+"""One drill: a fault during a debate, while people type, and the recovery after it."""
 
 import asyncio
 import os
@@ -24,9 +24,9 @@ FIRST, SECOND = "Kafka or PostgreSQL as our job queue?", "Rust or Go for the imp
 NOTE = "We are only two people."
 #: A debate asks three agents and the shadow at once.
 AT_ONCE = 4
-#: Seconds in which nothing more comes, if nothing does.
+#: Seconds without a change after which nothing more is expected.
 _QUIET = 3.0
-#: A clean stop may take so long, and Slack waits so long for an answer.
+#: Limits in seconds: of a clean stop, and of Slack's wait for an answer.
 _STOP_SECONDS, _SLACK_WAITS = 10.0, 3.0
 
 
@@ -38,14 +38,14 @@ async def drill(
     ending: bool = False,
     postgres: PostgresForTests | None = None,
 ) -> list[str]:
-    """Hold one drill; return what is wrong.
+    """Run one drill; return the errors.
 
     Args:
-        name: Which trouble.
-        folder: An empty one for everything that is written.
+        name: The trouble.
+        folder: An empty folder for all files.
         seconds: How long the trouble lasts.
-        ending: Whether SIGTERM comes in the middle of it, and a new process after it.
-        postgres: Needed by those that are about it.
+        ending: Whether the process gets SIGTERM during the trouble and is started again.
+        postgres: Needed by troubles of PostgreSQL.
 
     Raises:
         Impossible: This machine does not allow it.
@@ -54,7 +54,7 @@ async def drill(
     seconds = max(seconds, trouble.least)
     async with _site_for(trouble, folder, seconds, postgres) as site:
         await site.ask(FIRST)
-        # All that is asked at once is answered: something is recorded, and the next is asked.
+        # After the first calls are answered, an outcome is recorded and the next call begins.
         await site.until(lambda: site.models.calls > AT_ONCE)
         async with trouble.hurt(site):
             answer = await _during(site, trouble, seconds, wrong)
@@ -83,7 +83,7 @@ async def _site_for(
         if trouble.older:
             await make_older(machine)
 
-    # Slack's own 0, 60 and 300 seconds, shortened like the faults.
+    # Slack's delays of 0, 60 and 300 seconds, shortened like the faults.
     delays = (0.0, 1.2 * seconds, 2.0 * seconds)
     pace = replace(CONFIG.pace, ack_seconds=3.0, redelivery_delays=delays)
     server = postgres if trouble.on_postgres else None
@@ -102,7 +102,7 @@ async def _site_for(
 
 
 async def _during(site: Site, trouble: Trouble, seconds: float, wrong: list[str]) -> str:
-    """People go on, operators look, until it has lasted long enough; what a person was told."""
+    """Type and check until the trouble has lasted long enough; return the reply to a person."""
     ends = time.monotonic() + seconds
     if site.machine.process:
         await asyncio.sleep(0.3)
@@ -136,7 +136,7 @@ async def _during(site: Site, trouble: Trouble, seconds: float, wrong: list[str]
 
 
 async def _untold(pattern: str, read: Callable[[], Awaitable[str]]) -> list[str]:
-    """Wait until a pattern is in a text; an empty one is. Else it is wrong that it is not."""
+    """Wait until a pattern is in a text; return an error if it is not."""
     with suppress(TimeoutError):
         async with asyncio.timeout(40):
             while not re.search(pattern, await read()):  # noqa: ASYNC110 - a file
@@ -146,7 +146,7 @@ async def _untold(pattern: str, read: Callable[[], Awaitable[str]]) -> list[str]
 
 
 async def _longest_wait(machine: Machine, ends: float) -> float:
-    """Seconds that Moot's own server let somebody wait at most until some time."""
+    """The longest answer time of Moot's HTTP server, in seconds, until a time."""
     longest = 0.0
     async with httpx2.AsyncClient(timeout=120) as client:
         while (began := time.monotonic()) < ends:
@@ -174,7 +174,7 @@ async def _after(site: Site, trouble: Trouble, answer: str, wrong: list[str]) ->
 
 
 async def _heard(site: Site) -> None:
-    """Wait until what somebody wrote meanwhile is in a log, or its author is told it is too late.
+    """Wait until a note written during the trouble is recorded, or its author gets an error.
 
     Moot promises to read it again as soon as it can; `_reckon` says if it did not.
     """
@@ -189,7 +189,7 @@ async def _heard(site: Site) -> None:
 async def _reckon(site: Site, trouble: Trouble, wrong: list[str]) -> None:
     audit, waiting = await site.look()
     faults = dict(audit.faults)
-    if trouble.forgets:  # that it was held and resumed stands below a verdict that was there before
+    if trouble.forgets:  # posts about the hold and the resumption are below an earlier verdict
         faults.pop("displaced", None)
     wrong += [f"{count} {name}" for name, count in faults.items()]
     if not re.search(trouble.log, site.machine.log):
@@ -201,7 +201,7 @@ async def _reckon(site: Site, trouble: Trouble, wrong: list[str]) -> None:
         wrong.append(f"{waiting} posts were never sent")
     debates = await site.debates()
     notes = [note.text for debate in debates for note in debate.notes]
-    # Recorded once; or the debate ended before anybody could hear it, and its author is told.
+    # Recorded once; or the debate ended before, and its author got a message.
     if notes != [NOTE] and (notes or not _is_told_of_end(site.workspace)):
         wrong.append(f"notes: {notes}")
     questions = [debate.setup.question for debate in debates if "1111" not in debate.setup.question]
@@ -212,7 +212,7 @@ async def _reckon(site: Site, trouble: Trouble, wrong: list[str]) -> None:
 
 
 def _busy() -> float:
-    """On a machine with more to do than it has cores, everything takes so many times as long."""
+    """The load of the machine per core: the factor for all times."""
     return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 

@@ -1,4 +1,4 @@
-"""A long life: people debate all the time, Slack and models fail now and then, nothing may grow."""
+"""A long run: continuous debates, with faults of Slack and models; no resource may grow."""
 
 import asyncio
 import random
@@ -31,7 +31,7 @@ class Life:
     hours: float
     #: Seconds between two debates.
     every: float
-    #: Samples that are taken, evenly spread.
+    #: Number of samples, evenly spread.
     rows: int
 
 
@@ -59,7 +59,7 @@ class Sample:
 
 
 async def live(life: Life, folder: Path, database: str, tell: Callable[[Sample], None]) -> Audit:
-    """Have people debate for so long; return what became of it all.
+    """Run debates for the given time; return the audit.
 
     Args:
         life: How long.
@@ -82,7 +82,7 @@ async def live(life: Life, folder: Path, database: str, tell: Callable[[Sample],
         await people
         await site.at_rest()
         await site.stop()
-        # One that was stopped before anything was said has no verdict.
+        # A debate that was stopped before its first turn has no verdict.
         return replace(await site.audited(), failed=0)
 
 

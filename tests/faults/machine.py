@@ -1,4 +1,4 @@
-"""A machine: `moot run` as a process of its own, its disk, its clock, its commands."""
+"""A machine: `moot run` as a separate process, its disk, its clock, its commands."""
 
 import asyncio
 import os
@@ -34,7 +34,7 @@ prices: {steady-1: {input: 1, output: 1}, shaky-1: {input: 1, output: 1}}
 #: Bytes of the small disk.
 _DISK = 32_000_000
 _START_SECONDS = 120.0
-#: Shifts the time of day of a process, and nothing else, by the seconds that a file holds.
+#: Shifts the time of day of a process by the number of seconds in a file.
 _CLOCK = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -79,7 +79,7 @@ class Said:
 
 @dataclass
 class Machine:
-    """Where Moot runs. Make the disk or the clock before the first start."""
+    """The machine of a Moot process. Create the disk or the clock before the first start."""
 
     folder: Path
     workspace: Workspace
@@ -93,7 +93,7 @@ class Machine:
     http: bool = False
     #: Programs may call it over MCP.
     mcp: bool = False
-    #: What it is told besides, or instead.
+    #: Variables that add to or replace the usual ones.
     variables: dict[str, str] = field(default_factory=dict[str, str])
     process: Process | None = None
     #: Keeps the small disk mounted, which only processes entered into its namespace see.
@@ -116,7 +116,7 @@ class Machine:
 
     @property
     def location(self) -> str:
-        """The address of a database that can be read from here: of a small disk's, a copy."""
+        """The address of a readable database; for a small disk, a copy."""
         file = self.copied_file() if self._disk and not self.database else self.file
         return self.database or f"sqlite+aiosqlite:///{file}"
 
@@ -126,7 +126,7 @@ class Machine:
         return self.disk / "moot.db"
 
     def copied_file(self) -> Path:
-        """A copy of the database: SQLite would look for one on the small disk on our own."""
+        """A copy of the database, because this process cannot see the small disk."""
         copies = self.folder / "seen"
         shutil.rmtree(copies, ignore_errors=True)  # no old log beside a new file
         copies.mkdir()
@@ -209,7 +209,7 @@ class Machine:
         # takes its exit code away from who waits for it.
         with suppress(ProcessLookupError):
             os.kill(self.process.pid, how)
-            os.kill(self.process.pid, signal.SIGCONT)  # a frozen process hears nothing before
+            os.kill(self.process.pid, signal.SIGCONT)  # a frozen process gets no signal before
         code = await asyncio.wait_for(self.process.wait(), 120)
         self.process = None
         return code, time.monotonic() - began

@@ -1,4 +1,4 @@
-"""Models: every reply bears the mark of its prompt, and one model can be spoilt."""
+"""Models: every reply contains the mark of its prompt, and one model can fail."""
 
 import hashlib
 import json
@@ -18,9 +18,9 @@ SHAKY = "shaky-1"
 class MarkedModels:
     def __init__(self, wait: float) -> None:
         self.wait = wait
-        #: What the shaky model does instead of answering; None: it answers.
+        #: The failure of the shaky model; None: it answers.
         self.spoilt: Callable[[Say], Say | Reject] | None = None
-        #: Whether a reply is nearly as long as it may be, and costs what was held for it.
+        #: Whether a reply is nearly as long as allowed, and costs its reservation.
         self.dear = False
         #: When each prompt was asked, in seconds since 1970.
         self.asked: dict[str, list[float]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""A site: a workspace, model servers, and one or more `moot run` as processes of their own."""
+"""A site: a workspace, model servers, and one or more processes of `moot run`."""
 
 import asyncio
 import time
@@ -26,7 +26,7 @@ from tests.vendors.server import Vendor
 CHANNEL, ELSEWHERE = "architecture", "general"
 #: Seconds that everything may take on a busy machine.
 PATIENCE = 300.0
-#: Processes share the machine: how soon one acknowledges is not the matter.
+#: Processes share the machine, so their acknowledgements may be slow.
 CONFIG = replace(quick_workspace(), pace=PATIENT_PACE)
 
 
@@ -110,7 +110,7 @@ class Site:
         return (await self.look())[0]
 
     async def at_rest(self, debates: int = 1) -> Audit:
-        """Wait until so many debates have ended and nothing is on its way to Slack.
+        """Wait until this many debates have ended and no post is queued; return the audit.
 
         What never comes is a fault in what is returned.
         """

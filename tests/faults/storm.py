@@ -24,18 +24,18 @@ from tests.postgres import PostgresForTests
 
 #: The bot takes no more than five at once.
 _DEBATES_PER_CHANNEL = 3
-#: Seconds between two blows: at least and at most.
+#: Seconds between two kills: at least and at most.
 _PAUSES = (1.0, 2.0)
 #: Seconds for which a process is frozen: of replicas long enough for others to take over.
 _FREEZES, _FREEZES_OF_REPLICAS = (0.5, 8.0), (0.5, 25.0)
-#: Seconds in which nothing more comes, if nothing does.
+#: Seconds without a change after which nothing more is expected.
 _QUIET = 4.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Storm:
     debates: int
-    #: How often something is killed; then everything may come to its end.
+    #: Number of kills; then the debates may end.
     blows: int
     #: How often a process is frozen for a while, besides.
     freezes: int = 0
@@ -60,10 +60,10 @@ class Outcome:
 
 
 async def blow(storm: Storm, folder: Path, server: PostgresForTests | None = None) -> Outcome:
-    """Hold the debates in the storm, wait for calm, and look at what became of them.
+    """Run the debates during the storm, wait for their end, and audit them.
 
     Args:
-        storm: How bad it gets.
+        storm: The number of kills and freezes.
         folder: For the machines' files.
         server: Has the database, and may be restarted; None: SQLite.
     """
@@ -109,7 +109,7 @@ def _spoil(workspace: Workspace) -> None:
 async def _refuse_for_good(site: Site) -> Sequence[CallFault]:
     """Refuse one post, one upload and one edit, each of another debate, however often it is tried.
 
-    What else there is of these debates, and of others in their channels, is to come all the same.
+    All other posts of these debates, and of others in their channels, must arrive.
     """
     faults = site.workspace.faults
 
@@ -137,7 +137,7 @@ def _asker(number: int) -> str:
 
 
 async def _ask_all(site: Site, debates: int) -> None:
-    """Ask every question until somebody hears it. One heard by a dying bot is asked twice."""
+    """Type every question until a bot answers. A question to a dying bot is typed twice."""
     for number in range(debates):
         if number % 5 == 0:
             site.workspace.faults.rate_limit("chat.postMessage", seconds=1, times=2)

@@ -1,4 +1,4 @@
-"""Every trouble and storm, small; `python -m tests.faults` holds longer storms."""
+"""Every trouble and a small storm; `python -m tests.faults` runs longer storms."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.timeout(600)
 SHORT = 5.0
 #: One of each kind is also ended in the middle.
 ENDED = ("locked", "full", "moved", "ahead", "frozen", "server", "drops", "drips")
-#: CI tries them, too: one for the disk, and the one in which Slack gives up what people write.
+#: CI runs them, too: one of the disk, and one in which Slack drops messages of people.
 QUICKEST = ("full", "drops")
 DRILLS = [
     *(

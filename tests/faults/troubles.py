@@ -1,4 +1,4 @@
-"""Troubles: how each is brought about, ended, and what must tell of it."""
+"""Troubles: the start and the end of each, and the places that must report it."""
 
 import asyncio
 import io
@@ -20,7 +20,7 @@ from tests.vendors.script import Fault, Reject, Say
 
 
 class Impossible(Exception):
-    """This machine does not allow it."""
+    """The machine cannot run this trouble."""
 
 
 Hurt = Callable[[Site], AbstractAsyncContextManager[None]]
@@ -29,17 +29,17 @@ Hurt = Callable[[Site], AbstractAsyncContextManager[None]]
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
     what: str
-    #: Hurts for as long as its block lasts.
+    #: Causes the trouble while its block runs.
     hurt: Hurt
-    #: Patterns that `/health`, the log, the figures and `moot doctor` must answer to while it
-    #: lasts or right after it; empty: it is none of their business.
+    #: Patterns that `/health`, the log, the metrics and `moot doctor` must match during the trouble
+    #: or right after it; empty: they do not report it.
     health: str = ""
     log: str = ""
     figure: str = ""
     doctor: str = ""
-    #: A pattern that the threads must answer to in the end.
+    #: A pattern that the threads must match in the end.
     shown: str = ""
-    #: Whether it ends; else debates are decided in spite of it.
+    #: Whether it ends; else debates end during the trouble.
     ends: bool = True
     #: Whether the process is ended and started again by the fault itself.
     restarts: bool = False
@@ -53,14 +53,14 @@ class Trouble:
     least: float = 0.0
     small_disk: bool = False
     own_clock: bool = False
-    #: Seconds that a turn may take, and that a model takes for each.
+    #: Time limit of a turn, and the time of a model's reply, in seconds.
     turn_seconds: float = 60.0
     model_seconds: float = 1.5
     #: Whether debates are held until somebody resumes them.
     holds: bool = False
-    #: What happened meanwhile is known to Slack only, as after every backup that is restored.
+    #: Events after the backup exist in Slack only, as after every restore.
     forgets: bool = False
-    #: A command may be done afterwards, though Slack said that it failed and it was typed again.
+    #: A command may run twice: Slack reported a failure, and it was typed again.
     repeats: bool = False
 
 
@@ -99,7 +99,7 @@ async def moved(site: Site, *, replaced: bool = False) -> AsyncGenerator[None]:
 async def restored(site: Site, *, deleted: bool = False) -> AsyncGenerator[None]:
     """A backup made in the middle of the debate is restored after its end, or after a loss."""
     backup = str(site.machine.folder / "backup.db")
-    # On a busy machine a backup begins seconds after it was asked for: no debate may end before.
+    # On a busy machine a backup begins seconds late: no debate may end before it.
     usual, site.models.wait = site.models.wait, 40.0
     backup_run = await site.machine.moot("backup", backup)
     assert backup_run.code == 0, backup_run.text
@@ -133,7 +133,7 @@ async def frozen(site: Site) -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def away(site: Site) -> AsyncGenerator[None]:
-    """Nobody listens for longer than Slack repeats."""
+    """The bot is away for longer than Slack's retries."""
     await site.machine.stop()
     yield
     await asyncio.sleep(sum(site.workspace.runtime.config.pace.redelivery_delays) + 1)
@@ -242,7 +242,7 @@ def _git(*words: str) -> bytes:
 
 
 _QUOTED = "x " * 16_000
-#: Troubles of the database, and of a model, are told at the same places.
+#: Troubles of the database, and of a model, are reported at the same places.
 _of_database = partial(Trouble, health="database", figure=r'moot_health\{part="database"\} 0')
 _of_model = partial(
     Trouble,
@@ -357,7 +357,7 @@ TROUBLES: dict[str, Trouble] = {
         what="a model answers 5 MB",
         hurt=partial(spoilt, lambda say: replace(say, text="words " * 900_000)),
     ),
-    # Nothing can be read, so it counts as away: the others go on without it.
+    # No reply can be parsed, so the model counts as unavailable; the other agents continue.
     "garbled": _of_model(
         what="a model answers invalid UTF-8",
         hurt=partial(spoilt, lambda say: replace(say, fault=Fault.NOT_UTF8)),

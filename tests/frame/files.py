@@ -1,4 +1,4 @@
-"""What the tests of the project's frame read: its files and its modules."""
+"""The files and modules of the project, for the tests of its frame."""
 
 import ast
 import subprocess
@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-#: The package in `packages/`: a product of its own, which keeps the same house rules.
+#: The package in `packages/`: a separate product with the same house rules.
 LOCAL_SLACK = "packages/slack-on-loopback/slack_on_loopback"
 LOCAL_SLACK_TESTS = "packages/slack-on-loopback/tests"
 

@@ -1,4 +1,4 @@
-"""What the bot's code uses of Slack, read from its text: methods, listeners, scopes."""
+"""The Slack methods, listeners and scopes that the bot's code uses, read from its text."""
 
 import re
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from tests.frame.files import ROOT, modules
 #: The scopes a bot token needs for each Web API method (docs.slack.dev/reference/methods).
 METHOD_SCOPES: dict[str, set[str]] = {
     "agents_sessions_setStatus": {"chat:write"},
-    "api_call": set(),  # of a method named beside it, whose scopes are counted
+    "api_call": set(),  # calls a method that is named beside it, whose scopes are counted
     "api_test": set(),
-    "apps_connections_open": set(),  # the app-level token's own scope
+    "apps_connections_open": set(),  # the scope of the app-level token
     "auth_revoke": set(),
     "auth_test": set(),
     "bots_info": {"users:read"},
@@ -69,7 +69,7 @@ EVENT_SCOPES: dict[str, dict[str, set[str]]] = {
     "tokens_revoked": {"tokens_revoked": set()},
 }
 
-#: Arguments that need a scope of their own, whatever the method.
+#: Arguments that need another scope in every method.
 ARGUMENT_SCOPES = {"icon_emoji": "chat:write.customize", "icon_url": "chat:write.customize"}
 _FAMILIES = {method.partition("_")[0] for method in METHOD_SCOPES} | {
     *("bookmarks", "search", "usergroups"),
@@ -119,7 +119,7 @@ def slack_use_of(source: str) -> SlackUse:
         name
         for name in used
         if name in METHOD_SCOPES
-        # A method of the Web API (`pins_add`), and none of the client's other members.
+        # A method of the Web API (`pins_add`), no other member of the client.
         or ("_" in name and name.partition("_")[0] in _FAMILIES and hasattr(AsyncWebClient, name))
     }
     listeners = {(kind, name) for kind, name in _LISTENER.findall(source)}
@@ -130,7 +130,7 @@ def slack_use_of(source: str) -> SlackUse:
 
 
 def slack_use() -> SlackUse:
-    """What the bot uses; neither the terminal nor the doubles."""
+    """The bot's use of Slack, without the terminal and the test doubles."""
     apart = {ROOT / "bot" / name for name in ("terminal", "cli.py", "testing.py")}
     files = [path for path in modules("bot") if apart.isdisjoint({path, *path.parents})]
     return slack_use_of("\n".join(path.read_text(encoding="utf-8") for path in files))

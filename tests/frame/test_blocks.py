@@ -36,7 +36,7 @@ FENCED = re.compile(
 )
 
 
-#: How a line calls `moot`: here, in another folder, in a container.
+#: Calls of `moot`: here, in another folder, in a container.
 CALL = re.compile(
     r"(?:\$ )?(?:cd \S+ && )?(?:\S*/)?moot (.+)|(?:docker compose exec moot|.* --) moot (.+)"
 )

@@ -1,4 +1,4 @@
-"""The gauge counts every way through a function, and its list of known ones may only shrink."""
+"""The measurement counts all branches of a function; its list of known functions only shrinks."""
 
 import ast
 import runpy

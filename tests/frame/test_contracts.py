@@ -1,4 +1,4 @@
-"""The import contracts bite: each is broken by a breach of it in a copy of the project."""
+"""Each import contract fails for a breach in a copy of the project."""
 
 import shutil
 import subprocess

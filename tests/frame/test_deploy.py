@@ -1,4 +1,4 @@
-"""The ways to run Moot: what compose, systemd, Kubernetes and HTTP mode are told is true."""
+"""The files for compose, systemd, Kubernetes and HTTP mode are correct."""
 
 import configparser
 import copy
@@ -50,7 +50,7 @@ def test_in_the_image_an_empty_host_is_the_whole_container(
 
 
 def test_the_entry_point_passes_words_on_and_leaves_no_shell_behind() -> None:
-    # Who is started by a shell that waits is not process 1, and never told to stop.
+    # A program below a waiting shell is not process 1 and gets no signal to stop.
     command = [*entry_point(), "sh", "-c", 'echo $$; echo "$1"', "sh", "two words"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - the image's own
         text, _ = process.communicate(timeout=300)

@@ -1,4 +1,4 @@
-"""The documents: links lead somewhere, pictures are there, and what they name exists."""
+"""The documents: links and pictures exist, and so does everything that they name."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ DOCUMENTS = [
     for path in project_files()
     if path.suffix == ".md" and path.relative_to(ROOT).parts[0] not in {"core", "tests"}
 ]
-#: Pictures and what a reader may know them by.
+#: The documents' pictures.
 PICTURES = sorted(path.name for path in (ROOT / "docs" / "pictures").iterdir())
 MOST_BYTES = 150 * 1024
 GUIDES = ("docs/team.md", "docs/admin.md", "docs/extending.md", "README.md", "CONTRIBUTING.md")
@@ -110,7 +110,7 @@ def test_commands_variables_and_metrics_in_documents_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE))
     assert named(r"(?:`|^)make ([a-z-]+)") <= targets
     settings = named(r"`((?:MOOT|SLACK|OPENAI|ANTHROPIC|OLLAMA)_[A-Z_]+)\b")
-    # Those of plugins are read by plugins.
+    # Plugins read their own variables.
     assert {name for name in settings if not name.startswith("MOOT_PLUGIN_")} <= set(variables())
     assert named(r"`(moot_[a-z_]+)") <= families() | {"moot_post"}
 

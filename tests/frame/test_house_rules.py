@@ -1,4 +1,4 @@
-"""House rules that no linter knows: sizes, names, first lines, and no trace of a machine."""
+"""House rules without a linter: sizes, names, first lines, no trace of a machine."""
 
 import ast
 import re
@@ -19,7 +19,7 @@ from tests.frame.files import (
 
 LONGEST_FILE = 500
 LONGEST_FUNCTION = 50
-#: Read from top to bottom, in one place: cutting them up would only send the reader elsewhere.
+#: Functions that are read from top to bottom; splitting them would not help the reader.
 LONGER_FUNCTIONS = {
     "bot/app.py running": "starts all parts, in order",
     "bot/app.py __init__": "makes the parts that need each other, in order",
@@ -43,19 +43,19 @@ TRACES = {
     "a registry's address": r"pypi\.org|pythonhosted\.|registry\.npmjs",
     "a private package source": r"(?<!no-emit)--(?:index-url|extra-index-url|find-links)",
 }
-#: The files that say what a trace looks like.
+#: The files that define traces.
 ABOUT_TRACES = {"tests/frame/test_house_rules.py", "tests/frame/test_locks.py"}
-#: Everything that is installed, and all Python there is.
+#: The installed packages.
 PRODUCTS = ("core", "bot", "packages/moot-bench/moot_bench", LOCAL_SLACK)
 EVERYTHING = (*PRODUCTS, "tests", "bench", "packages/moot-bench/tests", LOCAL_SLACK_TESTS)
-#: Where numbers become text: for people, and for programs (CSV).
+#: Modules that may format numbers, for people and for programs (CSV).
 ALLOWED_TO_FORMAT = {
     "core/figures.py",
     "core/transcript/evaluation.py",
     "bot/operations/backup.py",  # the name of a file
     "bot/listeners/catch_up.py",  # a timestamp as Slack writes it
 }
-#: What is written here is Slack's or a model's text, not Moot's.
+#: Their text is Slack's or a model's, not Moot's.
 NOT_MOOTS_WORDS = ("workspace", "providers/offline")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -92,7 +92,7 @@ def test_a_long_file_has_a_reason() -> None:
 
 
 def is_one_match(function: Function) -> bool:
-    """Whether the function is a docstring and one `match` over all cases: that may be long."""
+    """Whether the function is one `match` over all cases, which may be long."""
     last = function.body[-1]
     if len(function.body) > 2 or not isinstance(last, ast.Match):
         return False
@@ -114,7 +114,7 @@ def test_functions_are_short() -> None:
 
 
 def test_only_one_module_formats_money_time_and_counts() -> None:
-    """50 cents must not be `$0.50` here and `$0.5000` there."""
+    """One amount has one form, not `$0.50` in one place and `$0.5000` in another."""
     spec = re.compile(r"[:][<>]?\d*(?:,|,?\.\df|\.\d%)\}|[$]\{|strftime\(")
     lines = [
         f"{name(path)}: {line.strip()}"

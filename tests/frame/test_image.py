@@ -1,4 +1,4 @@
-"""The image: a wheel of exactly the files that Docker would be given can be built, and works.
+"""The image: the wheel of exactly the files that Docker copies can be built and works.
 
 Docker itself is not needed. What `.dockerignore` lets through and the Dockerfile copies is copied
 to a folder, the wheel is built there, and installed beside the packages that Moot needs.
@@ -26,7 +26,7 @@ IGNORED = [line for line in read(".dockerignore").splitlines() if line and line[
 
 
 def is_ignored(path: Path) -> bool:
-    """Whether `.dockerignore` keeps a file away: the last rule that names it decides."""
+    """Whether `.dockerignore` excludes a file: the last matching rule decides."""
     names = [path.as_posix(), *(folder.as_posix() for folder in path.parents)]
     ignored = False
     for rule in IGNORED:
@@ -38,7 +38,7 @@ def is_ignored(path: Path) -> bool:
 
 
 def copied(path: Path) -> Iterator[Path]:
-    """Yield where the build stage of the Dockerfile copies a file to, below its work folder."""
+    """Yield the paths, below the work folder, to which the Dockerfile's build stage copies it."""
     for line in re.findall(r"^COPY (?!--from)(.+)$", read("Dockerfile"), re.MULTILINE):
         *sources, target = line.split()
         for source in map(Path, sources):
@@ -63,7 +63,7 @@ def filled_as_docker_does(folder: Path) -> Path:
 
 
 def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run a program without any variable of this machine but the path to it."""
+    """Run a program with no variable of this machine but PATH."""
     return subprocess.run(  # noqa: S603 - our own programs
         list(map(str, command)),
         cwd=cwd,

@@ -1,4 +1,4 @@
-"""The local Slack is a product of its own: no word of Moot, and no name that means two things."""
+"""The local Slack is a separate product: no word of Moot, and no name with two meanings."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ from slack_on_loopback.emoji import EMOJI
 from tests.frame.files import LOCAL_SLACK, ROOT, modules, project_files, tree
 
 PACKAGE = ROOT / "packages" / "slack-on-loopback"
-#: Slack's own word, on both sides.
+#: A word of Slack, used on both sides.
 SHARED = {"Channel"}
 
 

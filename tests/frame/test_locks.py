@@ -14,7 +14,7 @@ RUNTIME, BUILD, DEV = "requirements.lock", "requirements-build.lock", "requireme
 EXTRAS = "requirements-extras.lock"
 LOCKS = [RUNTIME, EXTRAS, BUILD, DEV]
 PYPROJECT = tomllib.loads(read("pyproject.toml"))
-#: Installed from its folder, so no lock names it; what it needs is in the lock all the same.
+#: Installed from its folder, so no lock names it; its requirements are in the lock.
 LOCAL_SLACK = tomllib.loads(read("packages/slack-on-loopback/pyproject.toml"))["project"]
 PIN = re.compile(r"^(?P<name>[a-z0-9-]+)==(?P<version>\S+)", re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""The app manifest: accepted by Slack's own schema, with what the bot uses and nothing else."""
+"""The app manifest: valid by Slack's schema, with exactly the scopes and events in use."""
 
 import json
 import re
@@ -16,7 +16,7 @@ AGENT: dict[str, Any] = yaml.safe_load(read("manifest.agent.yaml"))
 SCHEMA: dict[str, Any] = json.loads(read("tests/frame/slack_schema/manifest.schema.1.0.0.json"))
 COMMAND: dict[str, str] = MANIFEST["features"]["slash_commands"][0]
 SCOPES = set(MANIFEST["oauth_config"]["scopes"]["bot"])
-#: What only an app installed as an agent has: manifest.agent.yaml.
+#: Scopes and events of an app installed as an agent only: manifest.agent.yaml.
 OF_AGENTS = {"assistant:write", "agent_session_stopped"}
 
 

@@ -1,4 +1,4 @@
-"""Only `core/use_cases` records what people do: nothing else makes those events or starts debates.
+"""Only `core/use_cases` records facts of people and starts debates.
 
 Others may name the events to read them (`case NoteAdded():`); they may not call them.
 """
@@ -10,7 +10,7 @@ import pytest
 
 from tests.frame.files import ROOT, modules, tree
 
-#: Where events stand that only people cause; those of `debate_events` that use cases record, too.
+#: Modules with events of people; `debate_events` has more that use cases record.
 #: A debate also fails by itself (`DebateFailed`), which anybody may record.
 OF_PEOPLE = ("core/debate/people_events.py", "core/debate/message_events.py")
 PEOPLES_FACTS = {"DebateStarted", "ReminderDue", "OutcomeAsked"} | {
@@ -20,9 +20,9 @@ PEOPLES_FACTS = {"DebateStarted", "ReminderDue", "OutcomeAsked"} | {
     if isinstance(node, ast.ClassDef)
 }
 ALLOWED = {
-    # A start that is written nowhere: it counts the turns of a debate that is not held.
+    # A start that is not stored: it counts the turns of a planned debate.
     "core/estimate.py makes DebateStarted",
-    # What happens by itself: outcomes of turns, and that a debate cannot go on.
+    # Outcomes of turns, and the failure of a debate.
     "core/engine.py appends to a log",
     "bot/running/debates.py appends to a log",
 }

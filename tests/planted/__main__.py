@@ -29,7 +29,7 @@ _COMPILED = ("core", "bot", "packages")
 
 
 class Result(NamedTuple):
-    """What became of a fault."""
+    """The result for a fault."""
 
     #: `killed`, `survives`, `no longer applies`, or `broken`: the tests could not run.
     state: str
@@ -54,14 +54,14 @@ class Copy:
             if (tree / name).is_file():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(tree / name, folder / name)
-        # By content: by time and size a change within the same second would not be noticed.
+        # By content, because time and size miss a change within the same second.
         self._python("-m", "compileall", "-q", "--invalidation-mode", "checked-hash", *_COMPILED)
         files = self._python("-c", "import bot, core; print(core.__file__, bot.__file__)").stdout
         if not all(path.startswith(str(folder)) for path in files.split()):
             raise SystemExit(f"The tests would run on {files.strip()}, not on the copy.")
 
     def look(self, fault: Fault, first: Sequence[str] = ()) -> Result:
-        """Plant a fault, run its tests until a file notices it, and mend the copy again.
+        """Plant a fault, run its tests until one file fails, and restore the copy.
 
         Args:
             fault: Which one.
@@ -78,7 +78,7 @@ class Copy:
         return result
 
     def _look(self, fault: Fault, tests: Sequence[str]) -> Result:
-        """The same with these tests; what fails without the fault, too, counts for nothing."""
+        """The same with these tests, without tests that also fail without the fault."""
         innocent: list[str] = []
         while True:
             try:
@@ -154,7 +154,7 @@ def _commit(tree: Path) -> str:
 
 
 def _record(run: str, tree: Path, name: str, result: Result) -> None:
-    """Write one result at once: what was found stays if the rest is broken off."""
+    """Write one result at once, so that an interrupted run keeps it."""
     results = table()
     results.setdefault(run, {"faults": {}})["commit"] = _commit(tree)
     results[run]["faults"][name] = {"state": result.state, "killers": list(result.killers)}
@@ -170,7 +170,7 @@ def _first(name: str, tree: Path) -> Sequence[str]:
 
 
 def main() -> int:
-    """Look at the faults that were asked for; return the exit code."""
+    """Try the named faults; return the exit code."""
     options = _arguments()
     patches, tree = faults(), options.tree.resolve()
     if unknown := [name for name in options.names if name not in patches]:

@@ -12,7 +12,7 @@ from typing import Any
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
 TABLE = FOLDER / "killers.json"
-#: Faults whose code is gone → what went. Their patches stay, for the tables that name them.
+#: Faults of removed code → the removed code. Their patches stay for tables that name them.
 GONE: Mapping[str, str] = {
     "drawn-28-voting": "Nothing called this check of a ranking, which is gone.",
     "drawn-61-refused-features": "One flag for each workspace took the place of the table.",
@@ -28,7 +28,7 @@ class Fault:
     """One patch that makes the program wrong."""
 
     name: str
-    #: What is wrong with it, in one sentence.
+    #: The fault in one sentence.
     words: str
     #: One of `KINDS`.
     kind: str

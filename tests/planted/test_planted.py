@@ -1,4 +1,4 @@
-"""Each planted fault can be planted still, and the tests that kill it are there."""
+"""Each planted fault still applies, and the tests that kill it exist."""
 
 from tests.planted.faults import GONE, ROOT, faults, is_defined, table
 

@@ -1,4 +1,4 @@
-"""A secret of each kind that people paste: how it stands in a text, and what must not stay."""
+"""A secret of each kind that people paste: a text with it, and the part that must be removed."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ def _whole(secret: str) -> tuple[str, str]:
     return secret, secret[-12:]
 
 
-#: By kind: the text, and the part that is secret beyond doubt.
+#: By kind: the text, and the part that is certainly secret.
 PLANTED: Mapping[str, tuple[str, str]] = {
     "Slack bot token": _whole("xoxb-1234567890-1234567890123-" + _ALNUM[:24]),
     "Slack user token": _whole("xoxp-1234567890-1234567890123-" + _ALNUM[:24]),

@@ -26,7 +26,7 @@ from tests.logs import process_kept
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
 EXAMPLES = Path(__file__).parents[1] / "payloads"
-#: What Slack sends to the bot, of everything under `tests/payloads`.
+#: The payloads under `tests/payloads` that Slack sends to the bot.
 SENT = (
     "command",
     "message_in_thread",
@@ -79,14 +79,14 @@ class Log(StringIO):
     """What is logged, at every level."""
 
     def check(self, *words: str) -> None:
-        """Make sure that it holds no traceback, and nothing of what people wrote."""
+        """Check that it has no traceback and no text of people."""
         text = self.getvalue()
         assert not [word for word in ("Traceback", *words) if word in text], text
 
 
 @contextmanager
 def logged() -> Generator[Log]:
-    """Send all log lines to a text of their own."""
+    """Collect all log lines in a text."""
     with process_kept():
         log = Log()
         set_up_logs(LogLevel.DEBUG, LogFormat.JSON, stream=log)
@@ -117,7 +117,7 @@ async def fuzz(
     *,
     tries: int = 0,
 ) -> None:
-    """Try an attempt on many inputs while this event loop, and the server in it, goes on."""
+    """Try many inputs in a thread, while this event loop and its server continue."""
     loop = asyncio.get_running_loop()
 
     @given(inputs)

@@ -58,9 +58,9 @@ from core.transcript.words import few_words, nested, new_sentences, titled, whol
 from core.use_cases.choices import cost_cap
 from core.use_cases.reply_parsing import parse_reply
 
-#: Packages whose patterns meet text of others; the local Slack gets it from bots.
+#: Packages whose patterns read text of others; the local Slack gets it from bots.
 PACKAGES = ("core", "bot", "slack_on_loopback")
-#: Where public functions take text of others first.
+#: Modules whose public functions take text of others as their first argument.
 PLACES = (
     "core.llm",
     "core.opening",
@@ -74,7 +74,7 @@ PLACES = (
     "core.use_cases.reply_parsing",
     "bot.views.message",
 )
-#: Their text is ours, or a setting: names of vendors, models and packages, the doubles' own words.
+#: Functions that get Moot's own text or settings: names of vendors, models and packages.
 OURS = {
     "bot.slack.blocks.read_all_button",
     "bot.views.message.context",
@@ -98,13 +98,13 @@ OURS = {
     "core.llm.providers.factory.build",
 }
 _METHODS = ("search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer")
-#: From here on an exponent is not linear; noise stays below.
+#: A larger exponent is not linear; noise stays below.
 _CURVED = 1.5
-#: Each length is so many times the one before.
+#: Factor between two lengths.
 _STEP = 4
-#: Characters with which what grows exponentially is slow, and still comes to its end.
+#: Lengths at which exponential time is noticeable, but ends.
 _FEW = (24, 36)
-#: Seconds from which on a text is too slow to be measured with a longer one.
+#: Seconds; a slower text is not measured with a longer one.
 _LONG = 0.1
 
 
@@ -128,7 +128,7 @@ class Pump:
 
 @cache
 def modules(*packages: str) -> Sequence[ModuleType]:
-    """All modules of the packages; one that is no package is its only one."""
+    """All modules of the packages, or the module itself if it is no package."""
     found = [importlib.import_module(package) for package in packages]
     for package in [*found]:
         names = pkgutil.walk_packages(getattr(package, "__path__", []), f"{package.__name__}.")
@@ -154,7 +154,7 @@ def patterns() -> Mapping[str, tuple[re.Pattern[str], set[str]]]:
                 # A pattern in a record's field is used by the name of the field.
                 methods = used[place.rpartition(".")[2] or name] or {"search"}
                 full = f"{module.__name__}.{name}{place}"
-                # One that is imported from elsewhere is the same object.
+                # A pattern imported from another module is the same object.
                 found.setdefault(id(pattern), (full, pattern, methods))
         for call, text in _calls_in_functions(module):
             if text is not None:
@@ -227,7 +227,7 @@ def _calls_in_functions(module: ModuleType) -> Iterator[tuple[ast.Call, str | No
 
 
 def runs(name: str) -> Iterator[Callable[[str], object]]:
-    """What a pattern does to a text, by the methods that are called on it."""
+    """Functions that apply a pattern to a text, one for each method in use."""
     pattern, methods = patterns()[name]
     # `sub`, `split` and their like go through the whole text as `findall` does.
     for method in {m if m in {"search", "match", "fullmatch"} else "findall" for m in methods}:
@@ -263,7 +263,7 @@ def attacks(pattern: re.Pattern[str], most: int = 400) -> Iterator[Pump]:
 
 
 def _parts(tree: Any) -> Iterator[tuple[str, str]]:
-    """For each repeated part: what may stand before it, and what is repeated."""
+    """For each repeated part: a text that may come before it, and the repeated text."""
     for kind in range(3):
         whole = "".join(_sample(node, kind) for node in tree)
         yield "", whole
@@ -298,7 +298,7 @@ def _bodies(node: Any) -> Sequence[Any]:
 
 
 def _sample(node: Any, kind: int) -> str:
-    """A text that the node matches, look-arounds aside; one of several by kind."""
+    """A text that the node matches, without look-arounds; `kind` selects one of several."""
     name, value = str(node[0]), node[1]
     if name.startswith("ASSERT") or name in {"AT", "GROUPREF"}:
         return ""
@@ -341,22 +341,22 @@ def slow_text(
     most: float = math.inf,
     patience: float = math.inf,
 ) -> str:
-    """The first text whose time grows faster than its length, in words; empty: there is none.
+    """Describe the first text whose time grows faster than its length; empty if there is none.
 
     Args:
-        act: What is done with the text.
+        act: The function under test.
         pumps: The texts.
         size: Characters.
-        noticed: Seconds of CPU for the size, below which nobody minds how the time grows.
-        most: Seconds of CPU for the size that are too many, however the time grows.
-        patience: Seconds of CPU for all texts; those that are left are not tried.
+        noticed: Seconds of CPU for the size, below which the growth does not matter.
+        most: Seconds of CPU for the size that are too many, for any growth.
+        patience: Seconds of CPU for all texts; later ones are not tried.
     """
     began = time.process_time()
     for pump in pumps:
         seconds, length = 0.0, size
         for length in (*_FEW, size // _STEP**2, size // _STEP, size):
             seconds = _seconds(act, pump(length))
-            # What is quadratic takes 16 times as long with four times as much text.
+            # Quadratic time is 16 times as long for four times the text.
             if seconds > _LONG or seconds < noticed * (length / size) ** 2:
                 break
         if seconds > most or (seconds > _LONG and length in _FEW):
@@ -371,9 +371,9 @@ def slow_text(
 
 
 def _exponent(act: Callable[[str], object], pump: Pump, length: int) -> float:
-    """How the time grows with the length: the lesser of two steps.
+    """The exponent of the time by length: the lesser of two steps.
 
-    Memory is got from the system by steps: once, four times the text takes twenty times as long.
+    The system gives memory in steps, so one step can take twenty times as long.
     """
     if _seconds(act, pump(length)) > _LONG:
         length //= _STEP
@@ -384,9 +384,9 @@ def _exponent(act: Callable[[str], object], pump: Pump, length: int) -> float:
 
 
 def _seconds(act: Callable[[str], object], text: str) -> float:
-    """Seconds of CPU, which other work on the machine hardly changes.
+    """Seconds of CPU, nearly independent of other work on the machine.
 
-    Without the search for cycles, which goes through all objects of the process.
+    Without the cyclic garbage collector, which visits all objects of the process.
     """
     gc.disable()
     try:
@@ -399,7 +399,7 @@ def _seconds(act: Callable[[str], object], text: str) -> float:
 
 # --- functions ------------------------------------------------------------------------------------
 
-#: Pieces of what functions look for, alone and next to each other.
+#: Texts that functions search for, alone and in pairs.
 _PIECES = (
     "a", "A", " ", "\n", "1", ".", ",", "`", "``", "```", "```\n", "~~~\n", "*", "**", "_", "~",
     "~~", "<", ">", "&", "&amp;", "<!", "<@U1", "|", "[", "]", "](", "![", "(", ")", "@", "@here",
@@ -447,7 +447,7 @@ _MIXED = (
 
 
 def text_functions() -> Mapping[str, Callable[..., object]]:
-    """Public functions at those places whose first argument is a text, but for OURS."""
+    """Public functions of PLACES whose first argument is a text, without OURS."""
     found = dict[str, Callable[..., object]]()
     for module in modules(*PLACES):
         for name, value in vars(module).items():
@@ -488,7 +488,7 @@ def _tolerant(act: Callable[[str], object]) -> Callable[[str], object]:
 
 
 def _of_debate(tell: Callable[[Debate, Contribution], object]) -> Callable[[str], object]:
-    """A view of a debate with the text in what people and agents said."""
+    """A view of a debate with the text in every message of people and agents."""
 
     def told(text: str) -> object:
         setup = a_setup(rounds=1).model_copy(update={"question": text, "context": text})

@@ -1,4 +1,4 @@
-"""Whoever guesses an id sees and changes nothing: every command, button and form, both ways."""
+"""A person who guesses an id sees and changes nothing, by any command, button or form."""
 
 import json
 import secrets
@@ -23,19 +23,19 @@ from core.ports import DebateFilter
 from core.use_cases.choices import NO_PLAYBOOK
 from tests.security.sending import ANY_PACE, a_command, example, http_team, send
 
-#: One bot and one debate for all tests: whatever they try, nothing changes.
+#: All tests share one bot and one debate, because no attempt changes anything.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-#: Said in the private channel only.
+#: A word used in the private channel only.
 SECRET = "wombat"
 QUESTION = f"Should we sell the {SECRET} project or keep it for our job queue?"
 PAGES = PageSettings(base="https://moot.example.com", holds=timedelta(days=14))
-#: In a file of its thread, and in why its verdict was accepted.
+#: In a file of its thread, and in the reason for accepting its verdict.
 IN_FILE, IN_DECISION = f"{SECRET}budget", f"{SECRET}board"
 
 
 @dataclass(frozen=True)
 class Intruder:
-    """Somebody with the id of a debate, and what they pretend to be."""
+    """A person who knows the id of a debate, with the identity they claim."""
 
     team: Team
     debate_id: str
@@ -45,7 +45,7 @@ class Intruder:
     thread: str
     user: str
     workspace: str
-    #: Where the bot answers clicks and commands afterwards, and what it said there.
+    #: The response URL for clicks and commands, and the texts posted to it.
     answers: str
     heard: list[str]
 
@@ -71,7 +71,7 @@ class Intruder:
         return await self._sends("view_submission", body)
 
     async def types(self, words: str, channel: str = "") -> str:
-        self.heard.clear()  # what came late of an earlier form
+        self.heard.clear()  # late changes of an earlier form
         changes = {
             "user_id": self.user,
             "team_id": self.workspace,
@@ -126,7 +126,7 @@ async def team() -> AsyncGenerator[Team]:
 
 @asynccontextmanager
 async def listening() -> AsyncGenerator[tuple[str, list[str]]]:
-    """An address on the loopback, and what is posted there."""
+    """An address on the loopback, and the texts posted to it."""
     texts = list[str]()
 
     async def hear(request: web.Request) -> web.Response:
@@ -288,7 +288,7 @@ async def test_settings_of_a_channel_one_is_not_in_stay(outsider: Intruder) -> N
     team, here = outsider.team, place(outsider.workspace, outsider.private)
 
     async def notices() -> list[str]:
-        """Keys of what the channel was told of its settings; a member may have set some."""
+        """Keys of the posts about the channel's settings; a member may have changed some."""
         await team.wait_until_sent()
         posts = [key_of(message) for message in team.workspace.messages(outsider.private)]
         assert posts, "the channel was looked at"
@@ -321,7 +321,7 @@ async def newest_record(team: Team) -> tuple[Debate, str]:
 async def test_no_debate_elsewhere_reads_the_decisions_of_a_private_channel(
     outsider: Intruder,
 ) -> None:
-    """The same question, in words that fit it best; asked what was decided, nothing is told."""
+    """Neither the same question nor a search for decisions shows them."""
     assert SECRET not in await outsider.types("What was decided on selling the project?")
     await outsider.team.debate("Should we sell the project or keep it?", user="alex")
     debate, record = await newest_record(outsider.team)
@@ -346,7 +346,7 @@ async def test_no_words_of_a_question_name_a_source(outsider: Intruder) -> None:
 async def test_no_form_brings_evidence_of_a_channel_one_is_not_in(
     outsider: Intruder, kind: SourceKind
 ) -> None:
-    """Forms come back with what we wrote into them; one that was changed gets nothing."""
+    """A form returns the metadata that Moot wrote into it; a changed form gets no evidence."""
     team, public = outsider.team, outsider.team.workspace.channel(outsider.team.channel).id
     fetches = {
         SourceKind.FILE: [outsider.file, "/etc/passwd"],

@@ -1,4 +1,4 @@
-"""Whom the program may call and where it may listen; what would run open does not start."""
+"""The addresses Moot may call and listen on; with insecure settings it does not start."""
 
 from pathlib import Path
 
@@ -67,7 +67,7 @@ STRANGE = [
 ]
 ANYWHERE = ".".join("0000")
 SECRET = "0123456789abcdef0123456789abcdef"
-#: What many workspaces need, but for the key that their tokens are encrypted with.
+#: Settings for many workspaces, without the key that encrypts their tokens.
 INSTALLABLE = {
     "SLACK_BOT_TOKEN": "",
     "SLACK_CLIENT_ID": "1234.5678",

@@ -1,4 +1,4 @@
-"""What is deleted is gone: no byte of the database, its log, a later backup or our logs has it."""
+"""Deleted texts are in no byte of the database, its log, a later backup or Moot's logs."""
 
 import asyncio
 from collections.abc import Iterator
@@ -23,15 +23,15 @@ from tests.core.evidence.office import a_pdf
 from tests.logs import process_kept
 from tests.scenarios.test_clarifications import asking, card_of, debate_at
 
-#: A word for each place that people and models write to; each is in a sentence of its own.
+#: A word for each place that people and models write to, each in its own sentence.
 QUESTION, NOTE, ANSWER = "wombatcanary", "quokkacanary", "numbatcanary"
 PROPOSAL, VERDICT = "bilbycanary", "potoroocanary"
-#: In a thread, in a file of it and in the file's name, in words that an agent quotes of it, in why
-#: a verdict was accepted, in how that turned out, and in a reply to a debate that Slack took no
-#: more posts of.
+#: In a thread, its file, the file's name, an agent's quote of it, the reason for
+#: accepting a verdict, the outcome, and a reply in a debate whose further posts
+#: Slack refused.
 THREAD, FILE, NAME, QUOTED = "dunnartcanary", "kowaricanary", "mulgaracanary", "ningauicanary"
 WHY, OUTCOME, UNSENT = "pademeloncanary", "quollcanary", "bettongcanary"
-#: What somebody called a token of theirs.
+#: The name of a person's token.
 TOKEN = "antechinuscanary"
 CANARIES = (
     *(QUESTION, NOTE, ANSWER, PROPOSAL, VERDICT),
@@ -54,7 +54,7 @@ def script(request: ModelRequest) -> str:
 
 
 def holding(folder: Path, words: tuple[str, ...] = CANARIES) -> dict[str, list[str]]:
-    """File → the words that stand in it, whatever their case or encoding."""
+    """File → the words it contains, in any case or encoding."""
     words_by_file = dict[str, list[str]]()
     for path in folder.iterdir():
         content = path.read_bytes().lower()
@@ -79,7 +79,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 async def debates_with_canaries(team: Team, models: ScriptedProvider) -> tuple[str, str]:
-    """Hold two debates in which everything that can be written has a canary; return their ids."""
+    """Run two debates with a canary in every text; return their ids."""
     root = await team.say(f"Redis loses {THREAD} jobs.", user="alex")
     share = team.workspace.share_file
     await share("alex", team.channel, f"{NAME}.pdf", PDF, thread_ts=root["ts"])
@@ -110,7 +110,7 @@ async def debates_with_canaries(team: Team, models: ScriptedProvider) -> tuple[s
     await team.type(f"token new {TOKEN}")
     assert "moot_" in team.ephemeral_texts()[-1]
 
-    # One that reads this decision as a source, and of which Slack takes nothing after the card.
+    # It reads this decision as a source; Slack refuses its posts after the card.
     await team.say(f"@Moot Where do {UNSENT} tasks live from now on?")
     later = await newest_board(team, 2)
     card = await card_of(team, later)
@@ -138,7 +138,7 @@ async def newest_board(team: Team, number: int) -> str:
 
 
 async def waits_to_be_sent(team: Team, board: str, word: str) -> bool:
-    """Whether the word is in a reply that is on its way to Slack."""
+    """Whether the word is in a reply that is queued for Slack."""
     rows = await team.moot.context.posts.rows_of_debate(
         key_of(team.thread(board)[0]).partition("/")[0]
     )
@@ -146,7 +146,7 @@ async def waits_to_be_sent(team: Team, board: str, word: str) -> bool:
 
 
 async def output_of(*words: str, database: Path) -> str:
-    """Run a command of Moot on a database; return what it says."""
+    """Run a command of Moot on a database; return its output."""
     env = {"MOOT_DATABASE": str(database)}
     ended = await asyncio.to_thread(moot, *words, folder=database.parents[1], env=env)
     assert ended.returncode == 0, ended.stderr
@@ -181,7 +181,7 @@ async def test_no_word_is_left_in_any_byte(folder: Path, *, removed: bool) -> No
 
         workspace.faults.clear()
         purge = ("purge", "--workspace", workspace.state.team_id, "--yes")
-        if not removed:  # one debate: who quotes its decision is named
+        if not removed:  # one debate: the command names debates that quote its decision
             assert reader in await output_of(*purge, "--debate", first, database=database)
             assert holding(folder) == {"moot.db": [QUESTION, VERDICT, WHY, OUTCOME, UNSENT, TOKEN]}
         await output_of(*purge, database=database)

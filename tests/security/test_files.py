@@ -1,4 +1,4 @@
-"""Prompt files: only beside the settings file, rendered where nothing of Python can be reached."""
+"""Prompt files: only beside the settings file, rendered in a sandbox without access to Python."""
 
 import os
 from pathlib import Path

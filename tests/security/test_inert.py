@@ -1,4 +1,4 @@
-"""What models and people wrote does nothing in documents and on terminals."""
+"""Text of models and people is inert in documents and on terminals."""
 
 import io
 import re
@@ -82,7 +82,7 @@ PIECES = [
 ]
 texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=14).map("".join)
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-#: How a line of a list begins, and what may follow.
+#: Beginnings of a list's line, and texts that may follow.
 MARKERS = ("", "- ", "-   ", "1. ", "2. ", "10. ", "1) ", "- - ", "-", "-\t", "> ")
 BEGINS_ITEM = re.compile(r"[ \t]*(?:>|(?:-|[0-9]+[.)])(?:[ \t]|$))")
 INDENTS = ("", "", " ", "  ", "   ", "    ", "     ", "\t")
@@ -99,7 +99,7 @@ def all_tokens(text: str) -> Sequence[Token]:
 
 
 def check(text: str) -> None:
-    """Make sure that a document loads, runs and hides nothing."""
+    """Check that a document loads nothing, runs nothing and hides nothing."""
     tokens = all_tokens(text)
     assert not {token.type for token in tokens} & {"html_block", "html_inline", "image"}, text
     for token in tokens:
@@ -146,7 +146,7 @@ def test_no_line_cell_or_quotation_does_anything(text: str) -> None:
 
 
 def code(text: str) -> Sequence[str]:
-    """What stands in each fenced block, without space that readers do not see."""
+    """The text of each fenced block, without invisible space."""
     fences = (token.content.splitlines() for token in PARSER.parse(text) if token.type == "fence")
     return ["\n".join(line.rstrip() for line in lines).strip("\n") for lines in fences]
 
@@ -267,7 +267,7 @@ BAD = (
 
 
 def a_log() -> Sequence[RecordedEvent]:
-    """A debate in which everybody writes what documents must not obey."""
+    """A debate in which everybody writes active markup."""
     setup = a_setup(rounds=1).model_copy(update={"question": BAD, "context": BAD})
     setup = setup.model_copy(update={"warnings": (BAD,)})
     events: list[Event] = [

@@ -1,4 +1,4 @@
-"""What people and agents write is material: it closes no block, fakes no label, orders nothing."""
+"""Text of people and agents cannot close a block, fake a label or give orders in a prompt."""
 
 import re
 

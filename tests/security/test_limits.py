@@ -1,4 +1,4 @@
-"""How much people may ask for, and the words they get when it is too much."""
+"""The bounds on requests of people, and the replies above them."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -175,7 +175,7 @@ async def test_a_debate_takes_so_many_notes_and_no_more(team: Team) -> None:
 
     assert "as many as one can take" in team.ephemeral_texts("priya")[-1]
     assert len(debate.notes) == 2
-    # Each is told once, however much they write; where an hour ends meanwhile, twice.
+    # Each person is told once, or twice if an hour ends meanwhile.
     assert len(team.ephemeral_texts("alex")) <= 2
 
 

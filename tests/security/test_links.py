@@ -191,7 +191,7 @@ async def test_a_name_is_checked_each_time_it_is_looked_up(
             assert await refusal(fetch, page) in {_NOT_PUBLIC, "the page cannot be reached"}
         monkeypatch.undo()
 
-    # What was looked up is what is called: nobody looks the name up a second time in between.
+    # Moot calls the address it has checked, without a second look-up.
     assert (looked_up, paths) == (["changes.test"] * len(answers), ["/page"])
 
 

@@ -1,4 +1,4 @@
-"""Slack is asked rarely who is in a channel; who was taken out of one is out a moment later."""
+"""Membership is cached; a removed person loses access soon after."""
 
 import time
 
@@ -7,7 +7,7 @@ import pytest
 from bot.testing import team_at_work
 from core.debate.people import Place
 
-#: What the documentation promises: membership is believed for 15 seconds.
+#: Seconds that membership is cached, as documented.
 BELIEVED = 15
 
 

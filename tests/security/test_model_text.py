@@ -1,4 +1,4 @@
-"""Whatever a model writes pings nobody, and no link leads elsewhere than it says."""
+"""Text of a model pings nobody, and the text of a link never hides its address."""
 
 import re
 
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bot.slack.mrkdwn import bare, bare_gist, gist, mrkdwn, plain, split
 
-#: What Slack obeys: mentions, channels, groups, dates; and the words that ping without brackets.
+#: Active text in Slack: mentions, channels, groups, dates, and words that ping without brackets.
 ACTIVE = re.compile(r"<[!@#]|(?<![\w])@(?:channel|here|everyone|group)(?![a-z0-9])", re.IGNORECASE)
 LINK = re.compile(r"<([^<>]*)>")
 PIECES = [
@@ -77,7 +77,7 @@ def host(url: str) -> str:
 
 
 def check(text: str) -> None:
-    """Make sure that nothing in it is active but links, and that those say where they lead."""
+    """Check that only links are active, and that their text does not hide the address."""
     assert not ACTIVE.search(text), text
     for inside in LINK.findall(text):
         url, _, label = inside.partition("|")

@@ -1,4 +1,4 @@
-"""Anything at all, read as Slack's payloads: a value or a refusal, and every property answers."""
+"""Arbitrary JSON read as Slack's payloads gives a value or a refusal, and every property works."""
 
 from collections.abc import Callable
 from contextlib import suppress

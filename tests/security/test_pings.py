@@ -1,4 +1,4 @@
-"""Words of models that look like pings notify nobody: seen in what the local Slack was sent.
+"""Text of models that looks like a ping notifies nobody, in all calls to the local Slack.
 
 By Slack's rules a mention is active as `<!channel>`, `<@U…>` or `<!subteam^…>`, and the bare words
 `@channel`, `@here` and `@everyone` where a message asks for names to be linked

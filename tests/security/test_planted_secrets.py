@@ -38,7 +38,7 @@ NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
 
 def planted(value: T, text: str) -> T:
-    """The value with the text at the end of each of its free texts."""
+    """The value with the text appended to each of its free texts."""
 
     def plant(part: object) -> object:
         match part:
@@ -66,7 +66,7 @@ def planted(value: T, text: str) -> T:
 
 
 def filled(hint: Any) -> Any:
-    """A value of the type with all of its fields, however deep; collections hold one."""
+    """A value of the type with all its fields, at every depth; collections have one item."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin in {Union, UnionType}:
         (hint,) = (part for part in parts if part is not NoneType)
@@ -191,7 +191,7 @@ def parts_of(model: ScriptedProvider) -> Iterator[Part]:
 
 
 def test_each_mark_stands_in_what_its_pattern_finds() -> None:
-    """A rule whose marks are wrong finds nothing: each planted kind is found by some rule."""
+    """Each planted kind is found by some rule, so the marks of the rules are right."""
     names = [rule.name for rule in SECRET_RULES]
 
     assert len(names) == len(set(names))

@@ -1,4 +1,4 @@
-"""Programs with a token try debates that its person may not see: every tool, every document."""
+"""A program with a token cannot reach debates that its person may not see, by any tool."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -18,14 +18,14 @@ from tests.bot.mcp.at_work import Editor, WaitingProvider, program_at
 from tests.scenarios.test_installing import Hall, a_workspace, bot_of
 from tests.scenarios.test_tokens import a_token
 
-#: One bot and its debates for all tests: whatever they try, nothing changes.
+#: All tests share one bot and its debates, because no attempt changes anything.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 ROOM = "board-room"
-#: Said in the private channel only.
+#: A word used in the private channel only.
 SECRET = "wombat"
 QUESTION = f"Should we sell the {SECRET} project or keep it?"
 UNKNOWN, NO_ROOM, NO_CHANNEL = "dzzzzzz2", "no-such-room", "C0NOSUCHONE"
-#: What a tool that takes a debate is called with beside it.
+#: Further arguments of each tool that takes a debate.
 OF_A_DEBATE: Mapping[str, Mapping[str, Any]] = {
     "debate_status": {},
     "get_verdict": {},
@@ -47,7 +47,7 @@ class Premises:
     tokens: Mapping[str, str]
     #: Id of the private channel.
     private: str
-    #: In the private channel, decided and under way; the last in a channel open to all.
+    #: In the private channel, decided and running; the last in a public channel.
     decided: str
     running: str
     open_to_all: str
@@ -62,7 +62,7 @@ class Premises:
         return private if who == "outsider" else (*private, self.open_to_all)
 
     async def done_by_people(self) -> Mapping[str, object]:
-        """What people told each debate so far, by its id."""
+        """The facts of people in each debate, by its id."""
         store, facts = self.hall.moot.store, dict[str, object]()
         for entry in await store.find(DebateFilter(limit=100)):
             debate = fold(await store.events(entry.debate_id))

@@ -1,4 +1,4 @@
-"""Requests nobody signed, signed long ago, sent twice, broken or far too big."""
+"""Unsigned, outdated, repeated, broken and oversized requests."""
 
 import json
 import time
@@ -30,7 +30,7 @@ from tests.security.sending import (
 )
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
-#: Stands in every text of the payloads that are tried; must never be in a log.
+#: It is in every text of the payloads, and must never be in a log.
 MARK = "quokka"
 
 
@@ -74,7 +74,7 @@ async def test_a_forged_request_is_refused(team: Team, forgery: str) -> None:
     assert await debates(team) == 0
 
 
-# A time to come is nearer when the request arrives: on a busy machine by seconds.
+# A future time is seconds nearer when the request arrives on a busy machine.
 @pytest.mark.parametrize("seconds", [-3600, -301, 360, 3600])
 async def test_a_signature_is_good_for_five_minutes_only(team: Team, seconds: int) -> None:
     body = urlencode(a_command(team, QUESTION))
@@ -199,7 +199,7 @@ anything = st.recursive(
 
 
 def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the way to everything inside a payload."""
+    """Return the path of every value inside a payload."""
     steps: list[Any] = []
     if isinstance(value, dict):
         steps = list(value)  # pyright: ignore[reportUnknownArgumentType] - JSON
@@ -209,7 +209,7 @@ def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def changed(value: Any, path: tuple[Any, ...], by: Any) -> Any:
-    """Return the payload with something else, or nothing, at one place."""
+    """Return the payload with one value replaced or removed."""
     if not path:
         return by
     copy: Any = value.copy()
@@ -226,7 +226,7 @@ def is_object(value: Any) -> bool:
 
 @st.composite
 def mutated(draw: st.DrawFn) -> tuple[str, Any]:
-    """A payload of Slack's with up to three things in it missing or replaced."""
+    """A payload of Slack with up to three values missing or replaced."""
     name = draw(st.sampled_from(SENT))
     body: Any = example(name)
     for _ in range(draw(st.integers(1, 3))):

@@ -1,4 +1,4 @@
-"""Secrets people paste, and our own: not in the database file, not in prompts, not in logs."""
+"""Secrets of people and of Moot are not in the database file, prompts or logs."""
 
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
@@ -22,7 +22,7 @@ from core.testing import ScriptedProvider
 from slack_on_loopback import Workspace, run_workspace
 from tests.security.sending import Log, logged
 
-#: One for every way in, so that a leak tells where it is.
+#: One for each input, so that a leak shows its place.
 QUESTION, CONTEXT, NOTE, ANSWER, REFUSED = (
     f"xoxb-1234567890-{name}secret" for name in ("question", "context", "note", "answer", "refused")
 )
@@ -151,7 +151,7 @@ def test_the_tables_have_no_column_for_a_token() -> None:
         for table in metadata.tables.values()
         for column in table.columns
     }
-    # What names a person's token opens nothing; of the token itself there is a hash.
+    # The id of a person's token gives no access; the token itself is stored as a hash.
     columns_of_tokens = {name for name in columns if "token" in name or "secret" in name}
     assert columns_of_tokens == {"token_id"}
 

@@ -1,4 +1,4 @@
-"""No text of others makes a pattern or a function slow: all are tried with text made for it."""
+"""No text makes a pattern or a function slow: all are tried with generated hostile text."""
 
 import re
 
@@ -17,9 +17,9 @@ from tests.security.slow_text import (
     texts,
 )
 
-#: Characters: enough to tell a square from a line.
+#: Characters: enough to distinguish quadratic from linear time.
 SIZE = 1000
-#: More than any reply is, and than a person may write at once; only where there is time.
+#: More than the longest reply or message; used only if there is time.
 VERY_LONG = 50_000
 #: In how many tests all are tried. To name a test for each, all workers would import and parse
 #: every module while they collect.
@@ -45,7 +45,7 @@ MADE_WHILE_RUNNING = {
     "slack_on_loopback.rules",
 }
 
-#: What people type, models write, servers say in errors and files hold passes through these first.
+#: Functions that first read text of people, models, servers and files.
 ENTRY_POINTS = (
     "bot.listeners.typed.parse_typed",
     "bot.slack.typed_text.readable",

@@ -1,4 +1,4 @@
-"""What the program is built from and how it runs in a container."""
+"""The dependencies of the program, and its container."""
 
 import re
 

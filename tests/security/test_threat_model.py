@@ -1,4 +1,4 @@
-"""`docs/security.md` names tests and files that exist, and every test of this folder's subjects."""
+"""`docs/security.md` names existing tests and files, and covers the tests of this folder."""
 
 import ast
 import re

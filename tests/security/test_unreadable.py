@@ -1,4 +1,4 @@
-"""A debate that cannot be read, found or shown costs itself alone, wherever there are others."""
+"""An unreadable debate affects no other debate in lists, searches and exports."""
 
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ ASKED = "Why did we choose PostgreSQL?"
 
 
 class Endless:
-    """Whatever looks into it goes on until Python says that it is too deep."""
+    """Comparing or rendering it raises RecursionError."""
 
     def __getattr__(self, name: str) -> object:
         return getattr(self, name + "s")
@@ -55,7 +55,7 @@ def endless(_event: Event) -> Event:
 
 
 def verdict_of(decision: object) -> Callable[[Event], Event]:
-    """A verdict that no version writes; what shows it and what compares it meets it first."""
+    """A verdict that cannot be shown or compared."""
 
     def change(event: Event) -> Event:
         if not isinstance(event, VerdictReached):
@@ -67,7 +67,7 @@ def verdict_of(decision: object) -> Callable[[Event], Event]:
 
 
 class HalfBroken(InMemoryStore):
-    """Two debates with the same verdict; one is read as it never was."""
+    """Two debates with the same verdict; one of them is unreadable."""
 
     def __init__(self, damage: Callable[[Event], Event]) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ class HalfBroken(InMemoryStore):
 
 
 class AllWords:
-    """Finds both by whatever words."""
+    """A search index that finds both debates for all words."""
 
     async def find(
         self, workspace: str, channels: Sequence[str], text: str, limit: int
@@ -110,7 +110,7 @@ async def store(request: pytest.FixtureRequest) -> HalfBroken:
 
 @pytest.fixture
 def notices() -> list[str]:
-    """Ids of what was left out."""
+    """Ids of the debates left out."""
     return []
 
 
@@ -159,7 +159,7 @@ async def test_recall_finds_the_others(recall: RecallDecisions, notices: list[st
 
 
 class EditorDebates:
-    """What an editor's tools ask for."""
+    """The debates for an editor's tools."""
 
     def __init__(self, find: FindDebates, recall: RecallDecisions) -> None:
         self._find, self._recall = find, recall

@@ -23,10 +23,10 @@ from moot_bench.tasks import Task, task_prompt
 
 #: More drafts cannot be read by every voter.
 MOST_DRAFTS = 9
-#: Agents of a debate where the settings name none.
+#: Agents of a debate if the settings name none.
 ROSTER = ("generalist", "sceptic", "product")
 SURFACE = "bench"
-#: Seconds for which models that are away are waited for.
+#: Seconds to wait for unavailable models.
 _PATIENCE = 60.0
 
 
@@ -36,9 +36,9 @@ class ArmForm(StrEnum):
     THINK = "think"
     #: As many drafts as a debate has agents, and a blind vote on them.
     VOTE = "vote"
-    #: The same with so many drafts that it costs what the debate costs.
+    #: The same with as many drafts as the cost of the debate allows.
     BEST_OF = "best-of"
-    #: A debate where first answers differ, else a vote.
+    #: A debate if first answers differ, else a vote.
     GATE = "gate"
     CRITIQUE = "critique"
     COUNCIL = "council"
@@ -102,7 +102,7 @@ def setup_of(arm: Arm, task: Task, settings: Settings, *, delimiter: str, asker:
     form = arm.form
     when = When.ALWAYS if form.kind is ArmKind.DEBATE else When.NEVER
     limits = settings.limits.model_dump() | {"debate_cost": None, "outage_seconds": _PATIENCE}
-    # A better judge must not pass for what one model's debate has gained.
+    # A better judge would count as a gain of one model's debate.
     only = arm.models[0] if len(arm.models) == 1 else settings.judge_model
     named = settings.judge
     if named and len(arm.models) == 1:
@@ -132,7 +132,7 @@ def setup_of(arm: Arm, task: Task, settings: Settings, *, delimiter: str, asker:
 
 
 def origin_of(setup: Setup, task: Task, attempt: int) -> str:
-    """What tells an arm's answer to a question from all others: the same work has the same origin.
+    """The id of an arm's answer to a question: equal work has the same id.
 
     All that decides the answer is in it, so that a bench that is run again takes up what is there
     and changed settings do not pass for the old ones.
@@ -169,6 +169,6 @@ def _agents(arm: Arm, settings: Settings) -> Sequence[Agent]:
 
 
 def drafts_for(target: float, costs: Mapping[int, float]) -> int:
-    """The most drafts whose cost (by their number) is within the target; else the fewest."""
+    """The largest number of drafts whose cost is within the target; else the smallest."""
     affordable = [drafts for drafts, cost in costs.items() if cost <= target]
     return max(affordable, default=min(costs))

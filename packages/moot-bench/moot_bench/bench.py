@@ -51,9 +51,9 @@ from moot_bench.run import Bench
 from moot_bench.tasks import Task, TaskKind, own_tasks, read_tasks
 
 DONE, STOPPED = 0, 1
-#: What can be said of recorded answers: they were given before and after one exchange.
+#: Arms for recorded answers, which were given before and after one exchange.
 _REPLAYED = (ArmForm.SOLO, ArmForm.VOTE, ArmForm.GATE, ArmForm.CRITIQUE)
-#: Where no second answers were recorded.
+#: Arms if no second answers were recorded.
 _BEFORE_DEBATE = (ArmForm.SOLO, ArmForm.VOTE)
 
 
@@ -68,7 +68,7 @@ class BenchCommand:
     arms: Sequence[str] = ()
     #: `provider/model`; none: the settings' one.
     models: Sequence[str] = ()
-    #: How many of the questions; None: all.
+    #: Number of questions; None: all.
     questions: int | None = None
     #: US dollars for the whole log; None: no cap.
     max_usd: Decimal | None = None
