@@ -218,7 +218,7 @@ async def shared_page(browser: Browser, stage: Stage, folder: Path) -> None:
 async def open_channel(
     browser: Browser, stage: Stage, folder: Path, size: Sequence[int]
 ) -> AsyncGenerator[Camera]:
-    """The channel in a window of this size; what the page throws is an error."""
+    """The channel in a window of this size; an error of the page is raised."""
     width, height = size
     phone = width < 600  # noqa: PLR2004 - no phone is wider
     context = await browser.new_context(

@@ -1,7 +1,7 @@
 """`python -m tests.faults storm|life`: disturb a running bot for longer than tests do.
 
 `storm` kills and freezes processes while Slack drops answers and refuses some calls for good,
-and `life` debates for hours.
+and `life` debates for hours. The exit code is 1 for errors.
 """
 
 import argparse

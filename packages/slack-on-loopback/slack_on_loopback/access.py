@@ -1,4 +1,4 @@
-"""What the app may touch: channels by membership and scope.
+"""The app's access to channels, by membership and scope.
 
 Source: the error lists of https://docs.slack.dev/reference/methods.
 """
@@ -15,7 +15,7 @@ def need_scope(app: App, *any_of: str) -> None:
 
 
 def visible_channel(runtime: Runtime, channel_id: str) -> Channel:
-    """Return a channel that the app may know of; by id only, as on Slack."""
+    """Return a channel that the app may see; by id only, as on Slack."""
     channel = runtime.state.channels.get(channel_id)
     if channel is None or not channel.sees(runtime.app.bot_user):
         raise SlackRefusal("channel_not_found")

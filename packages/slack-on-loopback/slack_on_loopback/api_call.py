@@ -1,4 +1,4 @@
-"""One Web API call: its arguments, however they were encoded; and what a method is."""
+"""A Web API call with its arguments in any encoding, and the type of a method."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ TokenKind = Literal["bot", "app"]
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
-    """A call that was let in: its merged arguments, and the warnings of its answer."""
+    """An authorized call: its merged arguments, and the warnings of its answer."""
 
     method: str
     values: Json
@@ -34,7 +34,7 @@ class ApiCall:
         return str(self.values[name]) if self.has(name) else default
 
     def required(self, name: str) -> str:
-        """Return an argument that must be there."""
+        """Return a required argument."""
         if text := self.text(name):
             return text
         missing = problem(f"/{name}", f"missing required field: {name}")
@@ -45,7 +45,7 @@ class ApiCall:
         return self.text(name).lower() in _TRUE
 
     def structure(self, name: str) -> Any:
-        """Return an argument that is JSON, whether sent as such or as a string of it."""
+        """Return a JSON argument, sent as JSON or as a string."""
         value = self.values.get(name)
         return parse_json(value) if isinstance(value, str) else value
 
@@ -72,8 +72,8 @@ class Method:
     Attributes:
         handler: does it; raises SlackRefusal.
         scopes: any one of these is enough; none when empty.
-        tier: its rate limit; None for what has a rule of its own.
-        token: which kind of token it wants.
+        tier: its rate limit; None for methods with a special limit.
+        token: the kind of token it needs.
     """
 
     handler: Handler

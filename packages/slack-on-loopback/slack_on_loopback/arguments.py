@@ -1,7 +1,7 @@
-"""The arguments that each method of the Web API takes, of those that the reference lists.
+"""The supported arguments of each Web API method.
 
 Source: https://docs.slack.dev/reference/methods. Slack ignores most unknown arguments; here they
-are refused, so that no app relies on one. Refused are also those of which nothing is done here.
+are refused, so that no app relies on one. So are documented arguments without effect here.
 """
 
 from collections.abc import Mapping
@@ -46,10 +46,10 @@ TAKEN: Mapping[str, frozenset[str]] = {
 
 
 def check_names(method: str, values: Json, ignored: frozenset[str]) -> None:
-    """Look whether a method takes all arguments of a call but those that are ignored.
+    """Check that a method supports all arguments of a call, except ignored ones.
 
     Raises:
-        SlackRefusal: invalid_arguments, with each one that it does not.
+        SlackRefusal: invalid_arguments, with each unsupported one.
     """
     if unknown := sorted(values.keys() - TAKEN[method] - ignored):
         texts = [problem(f"/{name}", f"no such argument: {name}") for name in unknown]

@@ -33,7 +33,7 @@ def _text(most: int) -> CoreSchema:
     return one_of("text object", plain(most), mrkdwn)
 
 
-# The rest is a table, a row for each type. The formatter would give every field a line.
+# A table with a row for each type. The formatter would give every field a line.
 # fmt: off
 
 # Composition objects
@@ -42,7 +42,7 @@ _CONFIRM = shape(
     title=need(plain(100)), text=need(_text(300)), confirm=need(plain(30)), deny=need(plain(30)))
 _OPTION = shape(text=need(_text(75)), value=need(string(150)))
 
-# Elements: buttons, and what takes input
+# Buttons and inputs
 _ACTS = {"action_id": _ID}
 _TAKES = {**_ACTS, "placeholder": plain(150)}
 _OPTIONS = many(_OPTION, 100)

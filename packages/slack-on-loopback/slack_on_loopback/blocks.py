@@ -1,4 +1,4 @@
-"""What a whole message or view may hold, and the blocks in it that people can use (pure).
+"""Limits of a message or view as a whole, and its interactive elements (pure).
 
 The total size of a message's blocks is not documented; it was reported at about 13,200 characters
 (bolt-js#2509) and counts the containers too, so it is measured on the compact JSON.
@@ -16,9 +16,9 @@ MOST_BLOCK_CHARACTERS = 13_200
 _TWO_CHARTS = "no more than 2 data_visualization blocks allowed"
 _MESSAGE_ONLY = {"table", "plan", "data_visualization", "context_actions"}
 _MODAL_ONLY = {"input"}
-#: How many of a type a message may hold.
+#: Most blocks of a type in a message, and the error above that.
 _MOST_OF_A_TYPE = {"table": (1, "only_one_table_allowed"), "data_visualization": (2, _TWO_CHARTS)}
-#: How many blocks fit, and which may not be there.
+#: Most blocks per surface, and the types it refuses.
 _SURFACES = {
     "message": (block_list(50), _MODAL_ONLY),
     "modal": (block_list(100), _MESSAGE_ONLY),
@@ -27,7 +27,7 @@ _SURFACES = {
 
 
 def block_problems(value: Any, surface: SurfaceKind, path: str = "/blocks") -> list[str]:
-    """Return what Slack would refuse about a list of blocks; empty when all is well."""
+    """Return the problems that Slack would report for a list of blocks."""
     schema, forbidden = _SURFACES[surface]
     faults, blocks = list(problems(schema, value, path)), objects(value)
     for index, block in enumerate(blocks):
@@ -58,7 +58,7 @@ def too_long(blocks: list[Json]) -> bool:
 
 
 def with_ids(blocks: list[Json], prefix: str) -> list[Json]:
-    """Return the blocks with the ids that Slack fills in where the app gave none."""
+    """Return the blocks with ids filled in for those that the app left out."""
     filled: list[Json] = []
     for index, block in enumerate(blocks):
         name = f"{prefix}{index}"
@@ -76,7 +76,7 @@ def with_ids(blocks: list[Json], prefix: str) -> list[Json]:
 
 
 def interactive_elements(blocks: list[Json]) -> Iterator[tuple[str, Json]]:
-    """Yield (block_id, element) for everything in the blocks that people can use."""
+    """Yield (block_id, element) for every interactive element in the blocks."""
     for block in blocks:
         elements, block_id = objects(block.get("elements")), text_at(block, "block_id")
         own = [*elements, *objects([block.get("accessory"), block.get("element")])]

@@ -1,4 +1,4 @@
-"""The log of every Web API call: what was asked and what came of it."""
+"""The log of all Web API calls with their outcomes."""
 
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ class LoggedCall:
     Attributes:
         method: the Web API method.
         args: its arguments without the token.
-        outcome: `ok`, Slack's error code, or the fault that hit it.
+        outcome: `ok`, Slack's error code, or the injected fault.
         at: seconds since the epoch.
     """
 
@@ -31,7 +31,7 @@ class CallLog:
     entries: list[LoggedCall] = field(default_factory=list[LoggedCall])
 
     def add(self, entry: LoggedCall) -> None:
-        """Write one down."""
+        """Add a call."""
         self.entries.append(entry)
         if len(self.entries) > MOST_ENTRIES:
             del self.entries[: MOST_ENTRIES // 10]

@@ -1,4 +1,4 @@
-"""Channels: who is in them, and what happens to them."""
+"""Channels: members, creation, archiving."""
 
 from slack_on_loopback import events, posting
 from slack_on_loopback.errors import SlackRefusal
@@ -118,7 +118,7 @@ def set_archived(runtime: Runtime, channel: Channel, user: str, *, archived: boo
 
 
 def direct(runtime: Runtime, user: User, other: User) -> Channel:
-    """Return the direct conversation of two users, made when it is missing."""
+    """Return the direct conversation of two users; create it if necessary."""
     for channel in runtime.state.channels.values():
         if channel.is_im and set(channel.members) == {user.id, other.id}:
             return channel

@@ -1,4 +1,4 @@
-"""What a workspace starts with: people, channels, the app's manifest, tokens, pace."""
+"""The configuration of a workspace: people, channels, the app's manifest, tokens, pace."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -111,7 +111,7 @@ CHANNELS = (
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceConfig:
-    """Everything a workspace is started with.
+    """The configuration of a workspace.
 
     Attributes:
         enterprise_id: the organisation (Enterprise Grid) it belongs to; empty: it stands alone.
@@ -125,7 +125,7 @@ class WorkspaceConfig:
         pace: rates and deadlines.
         state_file: where the state is saved and read again; None for memory only.
         clock: seconds since the epoch.
-        seed: makes chance in the fault switches repeatable.
+        seed: seed of the random numbers in the fault switches.
         ignored_arguments: which unknown arguments of calls are ignored, as Slack does, and not
             refused. Clients that Bolt makes send `team_id` with every call.
     """

@@ -1,4 +1,4 @@
-"""Delivery to one app: acknowledgement within 3 s, redelivery of events, one try for the rest.
+"""Delivery to one app: acknowledgement within 3 s, redelivery of events, one try for interactions.
 
 Source: https://docs.slack.dev/apis/events-api (retries) and /apis/events-api/using-socket-mode.
 """
@@ -16,7 +16,7 @@ EnvelopeKind = Literal["events_api", "interactive", "slash_commands"]
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """Something for the app.
+    """A payload for the app.
 
     Attributes:
         kind: Socket Mode's name for it.
@@ -33,13 +33,13 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """What became of a delivery.
+    """The result of a delivery.
 
     Attributes:
-        acked: whether the app said it has it, in time.
-        reason: why not: timeout, http_error, connection_failed.
-        body: what the app answered with, for commands and interactions.
-        no_retry: the app asked not to be tried again.
+        acked: whether the app acknowledged it in time.
+        reason: the error: timeout, http_error, connection_failed.
+        body: the app's answer to a command or interaction.
+        no_retry: whether the app asked for no further tries.
     """
 
     acked: bool
@@ -56,13 +56,13 @@ class Transport(Protocol):
         ...
 
     async def send(self, envelope: Envelope, seconds: float) -> Acknowledgement:
-        """Deliver once and wait so long for the acknowledgement."""
+        """Deliver once and wait up to `seconds` for the acknowledgement."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryAttempt:
-    """One try, for the record."""
+    """A recorded try."""
 
     kind: EnvelopeKind
     name: str
@@ -87,7 +87,7 @@ class Dispatcher:
         self.spawn(self._with_retries(Envelope("events_api", payload)))
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run something in the background until the workspace closes."""
+        """Run a coroutine in the background until the workspace closes."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -110,7 +110,7 @@ class Dispatcher:
             )
 
     async def ask(self, envelope: Envelope) -> Acknowledgement:
-        """Deliver once and return the app's answer: all that a command or interaction gets."""
+        """Deliver a command or interaction once and return the app's answer."""
         transport = next((transport for transport in self.transports if transport.ready()), None)
         if transport is None:
             acknowledgement = Acknowledgement(acked=False, reason="connection_failed")

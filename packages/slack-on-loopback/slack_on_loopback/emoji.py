@@ -1,4 +1,4 @@
-"""The emoji this workspace knows: shortcode → character."""
+"""Supported emoji: shortcode → character."""
 
 EMOJI: dict[str, str] = {
     "+1": "👍",

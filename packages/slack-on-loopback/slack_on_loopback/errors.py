@@ -1,4 +1,4 @@
-"""What the workspace refuses, as values that travel to the caller."""
+"""Refusals of the workspace, as exceptions for the caller."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ class SlackRefusal(Exception):
 
     Attributes:
         code: Slack's error code, for example `not_in_channel`.
-        messages: what `response_metadata.messages` explains.
+        messages: the `response_metadata.messages`.
         extra: further fields of the answer, for example `needed` and `provided`.
     """
 
@@ -37,7 +37,7 @@ class RateLimited(SlackRefusal):
 
 
 class PersonRefusal(Exception):
-    """What a person cannot do on the page, with words for people.
+    """A refused action of a person, with a message for the page.
 
     Attributes:
         code: a stable code, for example `command_in_thread`.

@@ -8,7 +8,7 @@ from slack_on_loopback.rules import mentions
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import App, Channel
 
-# What a subscription needs besides itself; message.* needs the history scope of its channel kind.
+# The scope of each subscription; message.* needs the history scope of its channel kind.
 _SCOPES = {"agent_session_stopped": "assistant:write", "app_mention": "app_mentions:read"}
 _NOT_IN_EVENTS = ("metadata", "pinned_to", "reply_count", "reply_users", "latest_reply", "viewer")
 
@@ -20,7 +20,7 @@ def emit(runtime: Runtime, event: Json, channel: Channel) -> None:
 
 
 def emit_message(runtime: Runtime, message: Json, channel: Channel) -> None:
-    """Send a message event, and app_mention besides when it mentions the app."""
+    """Send a message event, and app_mention if it mentions the app."""
     event = without(message, _NOT_IN_EVENTS)
     event |= {"event_ts": message["ts"], "channel_type": channel.kind()}
     emit(runtime, event, channel)
@@ -28,7 +28,7 @@ def emit_message(runtime: Runtime, message: Json, channel: Channel) -> None:
 
 
 def emit_change(runtime: Runtime, channel: Channel, message: Json, before: Json) -> None:
-    """Send message_changed, and app_mention once more when the text still mentions the app.
+    """Send message_changed, and app_mention again if the new text mentions the app.
 
     Slack sends app_mention for an edited message too: with the message's own ts, an `edited` field
     and an event_id of its own.
@@ -70,7 +70,7 @@ def _emit_mention(runtime: Runtime, event: Json, channel: Channel) -> None:
 
 
 def send(runtime: Runtime, event: Json) -> None:
-    """Send an event to the app, whatever it subscribed to."""
+    """Send an event to the app, without a check of subscriptions."""
     if runtime.app.revoked:
         return
     payload = _envelope(runtime, event)

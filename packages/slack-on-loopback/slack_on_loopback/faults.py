@@ -1,4 +1,4 @@
-"""Fault switches: what goes wrong next, on purpose."""
+"""Fault switches: errors of the next calls, for tests."""
 
 import random
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ ANY_METHOD = "*"
 
 @dataclass(slots=True)
 class CallFault:
-    """One switch that is on.
+    """An active fault.
 
     Attributes:
         kind: drop_before (nothing happens, no answer), drop_after (it happens, no answer), delay
@@ -21,7 +21,7 @@ class CallFault:
         probability: how likely a call is hit.
         seconds: the delay, or Retry-After.
         status: the HTTP status of a server_error.
-        containing: words in what the call sends; only such calls are hit.
+        containing: only calls whose arguments contain these words are hit.
         code: the error code of a refuse.
     """
 
@@ -35,20 +35,20 @@ class CallFault:
     code: str = "fatal_error"
 
     def is_spent(self) -> bool:
-        """Whether the switch has gone off by itself."""
+        """Whether the fault has hit all its calls."""
         return self.times is not None and self.times <= 0
 
 
 @dataclass(slots=True)
 class Faults:
-    """All switches of a workspace. The random source is seeded, so a run can be repeated."""
+    """All faults of a workspace; their random numbers are seeded."""
 
     seed: int = 0
     active: list[CallFault] = field(default_factory=list[CallFault])
     double_events: int = 0
-    #: Types of blocks that this workspace does not take yet: Slack hands new ones out by and by.
+    #: Types of blocks that this workspace refuses, as one without Slack's newest blocks.
     refused_blocks: set[str] = field(default_factory=set[str])
-    #: Whether the refusal says which block it is about.
+    #: Whether the refusal names the block.
     names_refused_blocks: bool = True
     #: The roots of threads in which nobody may reply, by ts.
     locked_threads: set[str] = field(default_factory=set[str])
@@ -60,26 +60,26 @@ class Faults:
         self._random = random.Random(self.seed)  # noqa: S311 chance, not a secret
 
     def add(self, fault: CallFault) -> CallFault:
-        """Turn a switch on."""
+        """Add a fault."""
         self.active.append(fault)
         return fault
 
     def drop_after(
         self, method: str, *, times: int | None = 1, probability: float = 1.0
     ) -> CallFault:
-        """Do what the call asks, then close the connection without an answer."""
+        """Run the call, then close the connection without an answer."""
         return self.add(CallFault("drop_after", method, times, probability))
 
     def drop_before(
         self, method: str, *, times: int | None = 1, probability: float = 1.0
     ) -> CallFault:
-        """Close the connection without doing anything."""
+        """Close the connection without running the call."""
         return self.add(CallFault("drop_before", method, times, probability))
 
     def delay(
         self, method: str, seconds: float, *, times: int | None = 1, probability: float = 1.0
     ) -> CallFault:
-        """Answer so many seconds late."""
+        """Delay the answer by `seconds`."""
         return self.add(CallFault("delay", method, times, probability, seconds))
 
     def server_error(
@@ -91,7 +91,7 @@ class Faults:
         probability: float = 1.0,
         containing: str = "",
     ) -> CallFault:
-        """Answer with an HTML error page; only calls that send these words, if there are any."""
+        """Answer with an HTML error page; with `containing`, only for calls with these words."""
         fault = CallFault("server_error", method, times, probability, status=status)
         fault.containing = containing
         return self.add(fault)
@@ -103,7 +103,7 @@ class Faults:
     def refuse(
         self, method: str, code: str, *, times: int | None = None, containing: str = ""
     ) -> CallFault:
-        """Answer with an error code of Slack's; only calls that send these words, if any."""
+        """Answer with an error code; with `containing`, only for calls with these words."""
         fault = CallFault("refuse", method, times, containing=containing, code=code)
         return self.add(fault)
 
@@ -135,7 +135,7 @@ class Faults:
         self.double_events = 0
 
     def take(self, kind: FaultKind, method: str, sent: str = "") -> CallFault | None:
-        """Return the switch that hits this call, counting it down."""
+        """Return the fault that hits this call, and count it."""
         for fault in self.active:
             is_meant = fault.kind == kind and fault.method in {method, ANY_METHOD}
             if is_meant and fault.containing in sent and self._hits(fault):

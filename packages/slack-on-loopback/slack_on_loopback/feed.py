@@ -1,4 +1,4 @@
-"""Live events for the pages that are open, and a change_signal for whoever waits for a change."""
+"""Live events for open pages, and a signal for waiting callers."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,7 +19,7 @@ class Viewer:
 
 @dataclass(slots=True)
 class PageFeed:
-    """Hands each event to the viewers who may see it."""
+    """Sends each event to the viewers who may see it."""
 
     viewers: list[Viewer] = field(default_factory=list[Viewer])
     #: Set from the first viewer on.
@@ -43,7 +43,7 @@ class PageFeed:
                 viewer.queue.put_nowait(event)
 
     def tell_each(self, event_for: Callable[[str], Json]) -> None:
-        """Queue an event that looks different for each viewer."""
+        """Queue a different event for each viewer."""
         for viewer in self.viewers:
             viewer.queue.put_nowait(event_for(viewer.user))
 
@@ -54,24 +54,24 @@ class PageFeed:
 
 @dataclass(slots=True)
 class ChangeSignal:
-    """Wakes everybody who waits whenever something has changed."""
+    """Wakes all waiting callers after a change."""
 
     waiting: list[asyncio.Future[None]] = field(default_factory=list[asyncio.Future[None]])
 
     def notify(self) -> None:
-        """Say that something has changed."""
+        """Wake all waiting callers."""
         waiting, self.waiting = self.waiting, []
         for future in waiting:
             if not future.done():
                 future.set_result(None)
 
     async def until(self, predicate: Callable[[], object], seconds: float) -> None:
-        """Wait until the predicate holds, looking again after every change.
+        """Wait until the predicate is true; check it after every change.
 
-        What changes outside the workspace makes no change_signal, so it also looks now and then.
+        Changes outside the workspace give no signal, so it also checks at intervals.
 
         Raises:
-            TimeoutError: it did not hold in time.
+            TimeoutError: it was not true in time.
         """
         async with asyncio.timeout(seconds):
             while not predicate():

@@ -1,4 +1,4 @@
-"""A line at the top of every page, in which whoever runs the workspace says what to look at."""
+"""A line of text and buttons at the top of every page, set by the program."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ class GuideButton:
     """A button of the line.
 
     Attributes:
-        label: what it says.
-        shows: the message it goes to, as `channel` and `ts`, with the focus on the message's
-            primary button, if it has one; None: it stays.
-        types: what it writes into the channel's box; empty: nothing.
-        name: what `Guide.pressed` gets when it is pressed; empty: nothing.
+        label: its text.
+        shows: the message it scrolls to, as `channel` and `ts`, with the focus on the message's
+            primary button, if it has one; None: no scrolling.
+        types: text it writes into the channel's composer; empty: none.
+        name: value for `Guide.pressed` when it is pressed; empty: none.
     """
 
     label: str
@@ -32,12 +32,12 @@ class GuideButton:
 
 @dataclass(frozen=True, kw_only=True)
 class GuideLine:
-    """What the line says.
+    """The line's text and target.
 
     Attributes:
-        text: plain words.
-        thread: a thread that pages on its channel open beside it, as `channel` and `ts`.
-        message: ts of a message that they bring into view beside the thread; empty: none.
+        text: plain text.
+        thread: a thread that pages on its channel open, as `channel` and `ts`.
+        message: ts of a message that they scroll to beside the thread; empty: none.
     """
 
     text: str
@@ -57,17 +57,17 @@ class GuideLine:
 
 @dataclass(slots=True)
 class Guide:
-    """The line as it stands, and the buttons that people pressed."""
+    """The current line, and the pressed buttons."""
 
     line: GuideLine | None = None
     pressed: asyncio.Queue[str] = field(default_factory=asyncio.Queue[str])
 
     def event(self) -> Json:
-        """Return what the page draws."""
+        """Return the event for the page."""
         return {"type": "guide", "guide": self.line.as_json() if self.line else None}
 
     def press(self, name: str) -> bool:
-        """Note that a button was pressed; False if the line has none of this name."""
+        """Record a pressed button; return False if the line has no such button."""
         names = {button.name for button in self.line.buttons} if self.line else set[str]()
         if not name or name not in names:
             return False

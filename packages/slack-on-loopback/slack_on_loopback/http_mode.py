@@ -38,7 +38,7 @@ def signed_headers(secret: str, now: float, body: str, content_type: str) -> dic
 
 @dataclass(slots=True)
 class HttpTransport:
-    """The way to an app that has request URLs."""
+    """The transport to an app with request URLs."""
 
     app: App
     clock: Callable[[], float]

@@ -20,7 +20,7 @@ def load_state(config: WorkspaceConfig) -> WorkspaceState:
 
 
 def save_state(state: WorkspaceState, path: Path) -> None:
-    """Write the state to a file, whole or not at all."""
+    """Write the state to a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(path.suffix + ".part")
     draft.write_text(state.model_dump_json(), "utf-8")

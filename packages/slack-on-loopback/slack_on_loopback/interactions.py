@@ -1,4 +1,4 @@
-"""What people do that the app hears of at once: commands, clicks, forms, shortcuts, the Home tab.
+"""Interactions of people with the app: commands, clicks, forms, shortcuts, the Home tab.
 
 Source: https://docs.slack.dev/reference/interaction-payloads
 """
@@ -22,9 +22,9 @@ async def command(runtime: Runtime, user: User, channel: Channel, typed: str) ->
 
     Args:
         runtime: the workspace.
-        user: who typed it.
-        channel: where; never in a thread, which Slack refuses.
-        typed: the whole line, for example `/echo hello`.
+        user: the person.
+        channel: the channel; Slack refuses commands in threads.
+        typed: the full line, for example `/echo hello`.
 
     Raises:
         PersonRefusal: unknown_command, command_failed, invalid_response.
@@ -67,14 +67,14 @@ async def command(runtime: Runtime, user: User, channel: Channel, typed: str) ->
 
 
 async def click(runtime: Runtime, user: User, where: SurfaceRef, choice: Json) -> None:
-    """Use a button, or an input of a form that acts when it changes.
+    """Use a button, or an input with `dispatch_action`.
 
     Args:
         runtime: the workspace.
         user: who.
         where: the message or view.
-        choice: block_id, action_id, and for anything but a button what was chosen; `values` may
-            bring what else is typed in a view.
+        choice: block_id, action_id, and the value unless it is a button; `values` may
+            contain the other values of a view.
 
     Raises:
         PersonRefusal: not_found, no_such_element, no_such_option, action_failed.
@@ -168,7 +168,7 @@ async def shortcut(runtime: Runtime, user: User, callback_id: str, message: Json
 
 
 def open_home(runtime: Runtime, user: User) -> Json | None:
-    """Open the app's Home: the app hears of it; return what it published last."""
+    """Open the app's Home: send the event; return the view published last."""
     channel = channels.direct(runtime, user, runtime.state.users[runtime.app.bot_user])
     view = runtime.state.homes.get(user.id)
     event: Json = {

@@ -1,4 +1,4 @@
-"""JSON as it travels: typed views of untyped values, copies and sizes (pure)."""
+"""Helpers for untyped JSON: typed access, copies and sizes (pure)."""
 
 import json
 from collections.abc import Iterable
@@ -8,22 +8,22 @@ Json = dict[str, Any]
 
 
 def as_object(value: Any) -> Json | None:
-    """Return the value as a JSON object, or None when it is not one."""
+    """Return the value if it is a JSON object, else None."""
     return cast("Json", value) if isinstance(value, dict) else None
 
 
 def as_list(value: Any) -> list[Any] | None:
-    """Return the value as a JSON array, or None when it is not one."""
+    """Return the value if it is a JSON array, else None."""
     return cast("list[Any]", value) if isinstance(value, list) else None
 
 
 def objects(value: Any) -> list[Json]:
-    """Return the JSON objects of an array; nothing for anything else."""
+    """Return the JSON objects of an array; empty for any other value."""
     return [item for item in map(as_object, as_list(value) or []) if item is not None]
 
 
 def child(value: Json | None, *keys: str) -> Json:
-    """Follow keys down nested objects; an empty object where the way ends."""
+    """Return the nested object under the keys; empty if a key is missing."""
     here: Json | None = value
     for key in keys:
         here = as_object((here or {}).get(key))
@@ -42,7 +42,7 @@ def compact(value: Any) -> str:
 
 
 def copy(value: Json) -> Json:
-    """Return a deep copy, so that nobody edits the state by accident."""
+    """Return a deep copy."""
     return _copied(value)
 
 
@@ -53,8 +53,8 @@ def without(value: Json, keys: Iterable[str]) -> Json:
 
 
 def _copied(value: Any) -> Any:
-    # JSON holds no cycles and nothing else that can be changed: several times faster than deepcopy.
-    # Most values in it are text, for which a call would take longer than all the rest.
+    # JSON has no cycles and only two mutable types, so this is several times faster than deepcopy.
+    # Most values are text; a call for each would cost most of the time.
     if isinstance(value, dict):
         fields = cast("Json", value).items()
         return {key: item if isinstance(item, str) else _copied(item) for key, item in fields}

@@ -1,4 +1,4 @@
-"""Views: the modal that a user has open, and what was typed into it."""
+"""Views: the open modal of each user, and its values."""
 
 import secrets
 
@@ -22,7 +22,7 @@ _LISTS = frozenset({"selected_options", "selected_users"})
 
 
 def new_view(runtime: Runtime, view: Json) -> Json:
-    """Return a view object with everything Slack adds."""
+    """Return a view object with the fields that Slack adds."""
     view_id = runtime.state.new_id("V")
     fields: Json = {
         "id": view_id,
@@ -38,7 +38,7 @@ def new_view(runtime: Runtime, view: Json) -> Json:
 
 
 def show(runtime: Runtime, user: str, view: Json) -> None:
-    """Show a view as the modal of a user, in the place of one that is open."""
+    """Show a view as the modal of a user; it replaces an open one."""
     close(runtime, user)
     runtime.modals[user] = view
     runtime.feed.tell_user(user, {"type": "view_opened", "view": copy(view)})
@@ -46,7 +46,7 @@ def show(runtime: Runtime, user: str, view: Json) -> None:
 
 
 def close(runtime: Runtime, user: str) -> None:
-    """Close the modal of a user, if there is one."""
+    """Close the modal of a user, if one is open."""
     view = runtime.modals.pop(user, None)
     if view is not None:
         runtime.feed.tell_user(user, {"type": "view_closed", "view_id": view["id"]})
@@ -54,7 +54,7 @@ def close(runtime: Runtime, user: str) -> None:
 
 
 def replace_view(runtime: Runtime, user: str, stored: Json, view: Json) -> Json:
-    """Change a view in place; what was typed stays where ids are the same."""
+    """Change a view in place; values of inputs with the same ids stay."""
     typed = child(stored, "state", "values")
     for key in _GIVEN:
         stored.pop(key, None)
@@ -84,7 +84,7 @@ def _fill(runtime: Runtime, fields: Json, view: Json) -> None:
 
 
 def _initial_values(blocks: list[Json]) -> Json:
-    """Return `state.values` before anybody has typed."""
+    """Return the initial `state.values`."""
     values: Json = {}
     for block_id, element in interactive_elements(blocks):
         field = VALUE_FIELD.get(text_at(element, "type"))
@@ -107,7 +107,7 @@ def find(runtime: Runtime, user: str, view_id: str) -> Json:
 
 
 def find_modal(runtime: Runtime, view_id: str) -> tuple[str, Json]:
-    """Return whose screen an open modal is on, and the modal."""
+    """Return the user of an open modal, and the modal."""
     for user, view in runtime.modals.items():
         if view["id"] == view_id:
             return user, view
@@ -115,7 +115,7 @@ def find_modal(runtime: Runtime, view_id: str) -> tuple[str, Json]:
 
 
 def keep_typed(view: Json, typed: Json) -> None:
-    """Take over what a person typed; unknown blocks and actions are ignored."""
+    """Store a person's values; unknown blocks and actions are ignored."""
     for block_id, actions in child(view, "state", "values").items():
         for action_id, entry in actions.items():
             value, field = child(typed, block_id, action_id), VALUE_FIELD[entry["type"]]
@@ -124,7 +124,7 @@ def keep_typed(view: Json, typed: Json) -> None:
 
 
 def missing_answers(view: Json) -> dict[str, str]:
-    """Return what Slack's own client refuses before it sends a form: block id → words."""
+    """Return the errors that Slack's client shows before it sends a form: block id → message."""
     faults: dict[str, str] = {}
     for block in objects(view.get("blocks")):
         if block["type"] != "input":

@@ -1,4 +1,4 @@
-"""Several workspaces behind one address, as behind slack.com: OAuth, and calls passed on by token.
+"""Several workspaces behind one address, like slack.com: OAuth, and calls routed by token.
 
 Source: https://docs.slack.dev/authentication/installing-with-oauth and /using-token-rotation.
 """
@@ -26,20 +26,20 @@ class OAuthApp:
 
     client_id: str = "1234.5678"
     client_secret: str = "0123456789abcdef" * 2
-    #: Seconds that a token lives; None: for ever.
+    #: Lifetime of a token in seconds; None: no limit.
     token_seconds: int | None = None
 
 
 @dataclass
 class OAuthServer:
-    """Workspaces that install one app. Where people allow it, they choose the workspace."""
+    """Workspaces that install one app; people choose the workspace when they allow it."""
 
     workspaces: Sequence[Workspace]
     app: OAuthApp = field(default_factory=OAuthApp)
-    #: Codes and refresh tokens not used yet, and the workspace each is for.
+    #: Unused codes and refresh tokens → their workspace.
     codes: dict[str, Workspace] = field(default_factory=dict[str, Workspace])
     refresh: dict[str, Workspace] = field(default_factory=dict[str, Workspace])
-    #: How often a token was rotated.
+    #: Number of token rotations.
     rotations: int = 0
     _runner: web.AppRunner | None = None
 
@@ -55,19 +55,19 @@ class OAuthServer:
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
 
     async def stop(self) -> None:
-        """Stop listening; the workspaces go on."""
+        """Stop listening; the workspaces keep running."""
         if self._runner is not None:
             await self._runner.cleanup()
 
     @property
     def url(self) -> str:
-        """Where it listens, without a slash at its end."""
+        """The address, without a final slash."""
         assert self._runner is not None  # noqa: S101 - it has been started
         return f"http://127.0.0.1:{self._runner.addresses[0][1]}"
 
     @property
     def api_url(self) -> str:
-        """What SLACK_API_URL must be; ends with a slash."""
+        """The value for SLACK_API_URL, with a final slash."""
         return f"{self.url}/api/"
 
     async def ask(self, request: web.Request) -> web.Response:
@@ -111,7 +111,7 @@ class OAuthServer:
         return web.json_response(self._grant(grant))
 
     def _grant(self, workspace: Workspace) -> Json:
-        """The answer with a token; a new one each time, where tokens are rotated."""
+        """The answer with a token; a new token each time if tokens are rotated."""
         state, app = workspace.state, workspace.app
         rotated: Json = {}
         if self.app.token_seconds is not None:
@@ -135,7 +135,7 @@ class OAuthServer:
         }
 
     async def pass_on(self, request: web.Request) -> web.Response:
-        """Hand a call to the workspace whose token it carries."""
+        """Route a call to the workspace of its token."""
         token = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
         workspace = next(
             (workspace for workspace in self.workspaces if workspace.bot_token == token), None
@@ -167,7 +167,7 @@ def _refusal(code: str) -> web.Response:
 async def run_oauth_server(
     *configs: WorkspaceConfig, app: OAuthApp | None = None
 ) -> AsyncGenerator[OAuthServer]:
-    """Run workspaces behind one address for as long as the block lasts."""
+    """Run workspaces behind one address during the block."""
     async with AsyncExitStack() as stack:
         workspaces = [await stack.enter_async_context(run_workspace(config)) for config in configs]
         server = OAuthServer(workspaces, app or OAuthApp())

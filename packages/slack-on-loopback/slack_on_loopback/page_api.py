@@ -1,4 +1,4 @@
-"""What the page in the browser asks for: `/page/api/*`, and its live events on `/page/ws`."""
+"""The API of the page in the browser: `/page/api/*`, and live events on `/page/ws`."""
 
 import asyncio
 import base64
@@ -60,7 +60,7 @@ class PageApi:
         ]
 
     async def state(self, user: User, body: Json) -> Json:
-        """Everything the page needs to draw itself."""
+        """The state that the page draws."""
         del body
         runtime, state = self.runtime, self.runtime.state
         view = runtime.modals.get(user.id)
@@ -76,7 +76,7 @@ class PageApi:
         }
 
     async def channel(self, user: User, body: Json) -> Json:
-        """The messages of a channel, with those only this user sees."""
+        """The messages of a channel, with this user's ephemeral ones."""
         channel = people.visible(self.runtime, user, text_at(body, "channel"))
         messages = self._messages(user, channel, channel.roots(), thread_ts="")
         return {"messages": messages, "pins": posting.pinned_ts(channel)}
@@ -119,30 +119,30 @@ class PageApi:
         return {}
 
     async def click(self, user: User, body: Json) -> Json:
-        """A button, or an input of a form that acts when it changes."""
+        """Use a button, or an input with `dispatch_action`."""
         names = ("channel", "message_ts", "view_id")
         surface = SurfaceRef(*(text_at(body, name) for name in names))
         await interactions.click(self.runtime, user, surface, body)
         return {}
 
     async def stop_session(self, user: User, body: Json) -> Json:
-        """The Stop of a thread in which an agent works."""
+        """Press Stop in a thread in which an agent works."""
         channel = people.joined_channel(self.runtime, user, text_at(body, "channel"))
         agents.stop(self.runtime, user, channel, text_at(body, "ts"))
         return {}
 
     async def submit(self, user: User, body: Json) -> Json:
-        """A form is sent."""
+        """Submit a form."""
         view_id, values = text_at(body, "view_id"), child(body, "values")
         return {"response": await interactions.submit(self.runtime, user, view_id, values)}
 
     async def close(self, user: User, body: Json) -> Json:
-        """A form is closed."""
+        """Close a form."""
         interactions.close(self.runtime, user, text_at(body, "view_id"))
         return {}
 
     async def shortcut(self, user: User, body: Json) -> Json:
-        """A shortcut on a message."""
+        """Use a shortcut on a message."""
         channel = people.visible(self.runtime, user, text_at(body, "channel"))
         message = posting.find(channel, text_at(body, "message_ts"))
         await interactions.shortcut(self.runtime, user, text_at(body, "callback_id"), message)
@@ -154,7 +154,7 @@ class PageApi:
         return {"view": interactions.open_home(self.runtime, user)}
 
     async def guide(self, user: User, body: Json) -> Json:
-        """A button of the line at the top."""
+        """Press a button of the guide."""
         del user
         if not self.runtime.guide.press(text_at(body, "name")):
             raise PersonRefusal("no_button", "This button is gone. Reload the page.")
@@ -167,7 +167,7 @@ class PageApi:
         return {}
 
     async def files(self, user: User, body: Json) -> Json:
-        """Store a file that is to be sent with a message."""
+        """Store a file for a message."""
         try:
             content = base64.b64decode(text_at(body, "content"), validate=True)
         except binascii.Error as wrong:
@@ -177,7 +177,7 @@ class PageApi:
         return {"file": file_object(self.runtime, stored)}
 
     async def live(self, request: web.Request) -> web.WebSocketResponse:
-        """Send one viewer everything that happens, until the page goes."""
+        """Send one viewer all live events, until the page closes."""
         user = self._user(dict(request.query))
         ws = web.WebSocketResponse(heartbeat=30)
         viewer = self.runtime.feed.join(user.id)

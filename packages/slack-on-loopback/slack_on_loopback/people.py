@@ -1,4 +1,4 @@
-"""What people do with messages and channels; the same rules hold for the page and for tests."""
+"""Actions of people on messages and channels, for the page and for tests."""
 
 from slack_on_loopback import channels, posting
 from slack_on_loopback.errors import PersonRefusal, SlackRefusal
@@ -21,7 +21,7 @@ WORDS = {
 
 
 def for_people(refused: SlackRefusal) -> PersonRefusal:
-    """Return a refusal with words for people."""
+    """Return a refusal with a message for people."""
     return PersonRefusal(refused.code, WORDS.get(refused.code, refused.code.replace("_", " ")))
 
 
@@ -78,7 +78,7 @@ def upload(runtime: Runtime, user: User, name: str, content: bytes) -> StoredFil
 
 
 def edit(runtime: Runtime, user: User, channel: Channel, ts: str, *, text: str) -> Json:
-    """Change one's own message."""
+    """Edit the person's own message."""
     _check_own(user, channel, ts, "cant_update_message")
     typed = as_typed(text, runtime.state.names())
 
@@ -90,7 +90,7 @@ def edit(runtime: Runtime, user: User, channel: Channel, ts: str, *, text: str) 
 
 
 def delete(runtime: Runtime, user: User, channel: Channel, ts: str) -> None:
-    """Delete one's own message."""
+    """Delete the person's own message."""
     _check_own(user, channel, ts, "cant_delete_message")
     posting.delete(runtime, channel, ts)
 
@@ -104,7 +104,7 @@ def change_channel(runtime: Runtime, user: User, change: Json) -> Channel:
     """Create or archive a channel, join it, invite somebody …, as `Workspace.channel_action` says.
 
     Raises:
-        SlackRefusal: what Slack would say.
+        SlackRefusal: the error code of Slack.
         PersonRefusal: unknown_action.
     """
     action = str(change.get("action", ""))

@@ -1,4 +1,4 @@
-"""Messages: placing, editing, deleting, reacting, pinning; the same for the app and for people."""
+"""Messages: posting, editing, deleting, reacting, pinning, for the app and for people."""
 
 from collections.abc import Callable
 
@@ -14,11 +14,11 @@ _COUNTS = ("reply_count", "reply_users", "reply_users_count", "latest_reply")
 
 
 def post(runtime: Runtime, channel: Channel, message: Json) -> Json:
-    """Put a new message into a channel, tell everybody, and return it as stored.
+    """Add a message to a channel, send its events, and return the stored message.
 
     Args:
         runtime: the workspace.
-        channel: where.
+        channel: the channel.
         message: without ts; with thread_ts for a reply.
     """
     ts = runtime.new_ts()
@@ -67,7 +67,7 @@ def thread_root(channel: Channel, thread_ts: str) -> Json:
 
 
 def view_of(channel: Channel, message: Json) -> Json:
-    """Return a message as people see it; a broadcast brings its root along."""
+    """Return a message as people see it; a broadcast includes its root."""
     fields = copy(message)
     if fields.get("subtype") == "thread_broadcast" and fields["thread_ts"] in channel.messages:
         fields["root"] = copy(channel.messages[fields["thread_ts"]])
@@ -77,12 +77,12 @@ def view_of(channel: Channel, message: Json) -> Json:
 
 
 def show_change(runtime: Runtime, channel: Channel, message: Json) -> None:
-    """Show people a message as it is now."""
+    """Send the current state of a message to the pages."""
     runtime.tell(channel, {"type": "message_changed", "message": view_of(channel, message)})
 
 
 def change(runtime: Runtime, channel: Channel, ts: str, edit: Callable[[Json], None]) -> Json:
-    """Edit a message in place, tell people, and send message_changed to the app."""
+    """Edit a message in place, update the pages, and send message_changed to the app."""
     message = channel.messages[ts]
     before = copy(message)
     edit(message)

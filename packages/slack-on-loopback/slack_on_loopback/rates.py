@@ -1,4 +1,4 @@
-"""Token buckets: how many calls may be made now, and how long to wait (pure)."""
+"""Token buckets: the calls allowed now, and the time to wait (pure)."""
 
 import math
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ TIER_PER_MINUTE: dict[Tier, int] = {1: 1, 2: 20, 3: 50, 4: 100}
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many calls at once, and then so many a second."""
+    """A burst of calls, then a number of calls per second."""
 
     burst: float
     per_second: float
@@ -22,7 +22,7 @@ class Bucket:
 
     Attributes:
         tokens: calls that may be made now.
-        at: when that was true, in seconds.
+        at: the time of that count, in seconds.
     """
 
     tokens: float
@@ -30,7 +30,7 @@ class Bucket:
 
 
 def full(rate: Rate, now: float) -> Bucket:
-    """Return a bucket nobody has drawn from."""
+    """Return a full bucket."""
     return Bucket(rate.burst, now)
 
 
@@ -38,7 +38,7 @@ def draw(bucket: Bucket, rate: Rate, now: float) -> tuple[Bucket, int]:
     """Take one token.
 
     Returns:
-        The bucket afterwards, and 0, or the whole seconds to wait (Retry-After) when it was empty.
+        The new bucket, and 0, or the seconds to wait (Retry-After) if it was empty.
     """
     grown = min(rate.burst, bucket.tokens + max(0.0, now - bucket.at) * rate.per_second)
     current = replace(bucket, tokens=grown, at=now)
@@ -49,7 +49,7 @@ def draw(bucket: Bucket, rate: Rate, now: float) -> tuple[Bucket, int]:
 
 @dataclass(frozen=True, slots=True)
 class SlackPace:
-    """How fast an app may go and how long Slack waits for it; all times in seconds.
+    """Rate limits and time limits of Slack; all times in seconds.
 
     Attributes:
         speed: multiplies every allowed rate; tests turn it up.

@@ -1,4 +1,4 @@
-"""Answers to commands and clicks, which only the person sees: acknowledgements and response URLs.
+"""Answers to commands and clicks, visible to the person only: acknowledgements, response URLs.
 
 Source: https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
 """
@@ -14,7 +14,7 @@ from slack_on_loopback.triggers import ResponseUrl
 
 
 def respond(runtime: Runtime, url: ResponseUrl, body: Json) -> None:
-    """Do what an answer says: show a message to the person, or replace the one they clicked in."""
+    """Apply an answer: show a message to the person, or replace the clicked message."""
     blocks = objects(body.get("blocks"))
     if problems := block_problems(body.get("blocks") or [], "message"):
         raise SlackRefusal("invalid_blocks", problems)
@@ -35,7 +35,7 @@ def respond(runtime: Runtime, url: ResponseUrl, body: Json) -> None:
 
 
 def has_message(body: Json) -> bool:
-    """Whether an acknowledgement carries a message."""
+    """Whether an acknowledgement contains a message."""
     return bool(body.get("text") or body.get("blocks"))
 
 

@@ -136,10 +136,10 @@ _KEPT = re.compile(r"<(?:[@#!][^<>]+|https?://[^<>]+|mailto:[^<>]+)>")
 
 
 def as_typed(text: str, names: dict[str, str]) -> str:
-    """Return what Slack makes of typed text: entities escaped, @name and #name as ids.
+    """Convert typed text as Slack does: entities escaped, @name and #name as ids.
 
     Args:
-        text: what a person typed.
+        text: the text as typed.
         names: `@name` or `#name` → `<@U…>` or `<#C…>`.
     """
     parts: list[str] = []

@@ -1,4 +1,4 @@
-"""Everything the parts of a workspace share while it runs."""
+"""The shared state of a running workspace."""
 
 from dataclasses import dataclass, field
 
@@ -19,7 +19,7 @@ from slack_on_loopback.triggers import ResponseUrls, Triggers
 
 @dataclass(slots=True)
 class Runtime:
-    """The state, and what is going on in it that is not worth saving.
+    """The saved state, and the volatile state.
 
     Attributes:
         base_url: where the workspace listens, without a slash at the end.
@@ -72,7 +72,7 @@ class Runtime:
         return self.state.new_ts(self.now())
 
     def notify_change(self) -> None:
-        """Have the state saved, and wake whoever waits for a change."""
+        """Mark the state for saving, and wake waiting callers."""
         self.dirty = True
         self.change_signal.notify()
 
@@ -80,7 +80,7 @@ class Runtime:
         """Take one token from a bucket of the app.
 
         Raises:
-            RateLimited: it is empty.
+            RateLimited: the bucket is empty.
         """
         now = self.now()
         bucket = self.buckets.get(name) or full(rate, now)
@@ -89,7 +89,7 @@ class Runtime:
             raise RateLimited(wait)
 
     def tell(self, channel: Channel, event: Json) -> None:
-        """Show something to everybody who may read a channel."""
+        """Send an event to all pages that may read a channel."""
         self.feed.tell(event, channel.sees)
         self.notify_change()
 

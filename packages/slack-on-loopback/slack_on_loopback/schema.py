@@ -1,4 +1,4 @@
-"""Schemas of JSON objects: checked by pydantic, problems told in Slack's words (pure)."""
+"""Schemas of JSON objects, checked by pydantic, with Slack's error messages (pure)."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Field = CoreSchema | TypedDictField
 _IN_SLACKS_WORDS = "in_slacks_words"
 _WRONG_TYPE = "wrong_type"
 _TAG = "type="
-#: pydantic's error type → Slack's words, filled with the error's context.
+#: pydantic's error type → Slack's message, formatted with the error's context.
 _WORDS = {
     "bool_type": "must be a boolean",
     "dict_type": "must be an object",
@@ -38,14 +38,14 @@ NUMBER = core_schema.float_schema(strict=True, allow_inf_nan=False)
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Concerns several fields of an object; applied once each of them is right by itself."""
+    """A check across fields of an object; it runs after the checks of the fields."""
 
     words: str
     holds: Callable[[Json], bool]
 
 
 def problem(path: str, words: str) -> str:
-    """Word a problem as Slack does in `response_metadata.messages`."""
+    """Format a problem as Slack does in `response_metadata.messages`."""
     return f"[ERROR] {words} [json-pointer:{path}]"
 
 
@@ -76,7 +76,7 @@ def many(item: CoreSchema, most: int, least: int = 1) -> CoreSchema:
 
 
 def need(value: CoreSchema) -> TypedDictField:
-    """A field that must be there; all others may be missing or null."""
+    """A required field; all others may be missing or null."""
     return core_schema.typed_dict_field(value, required=True)
 
 
@@ -107,12 +107,12 @@ def kind(name: str, /, *rules: Rule, **fields: Field) -> CoreSchema:
 
 
 def kind_of(schema: CoreSchema) -> str:
-    """Return the `type` of an object of which `kind` made the schema."""
+    """Return the `type` in a schema made by `kind`."""
     return schema.get("metadata", {})["kind"]
 
 
 def one_of(noun: str, *kinds: CoreSchema, ref: str | None = None) -> CoreSchema:
-    """An object whose `type` picks the schema; the noun says what it is when it picks none."""
+    """An object whose `type` selects the schema; the noun is for the error message."""
     return core_schema.tagged_union_schema(
         {f"{_TAG}{kind_of(schema)}": schema for schema in kinds},
         discriminator=lambda found: f"{_TAG}{(as_object(found) or {}).get('type')}",
@@ -123,7 +123,7 @@ def one_of(noun: str, *kinds: CoreSchema, ref: str | None = None) -> CoreSchema:
 
 
 def problems(schema: SchemaValidator, value: Any, path: str) -> Iterator[str]:
-    """Yield what is wrong with a value, each problem with its JSON pointer below `path`."""
+    """Yield the problems of a value, each with its JSON pointer below `path`."""
     try:
         schema.validate_python(value)
     except ValidationError as wrong:

@@ -27,7 +27,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @dataclass(slots=True)
 class Server:
-    """One workspace, listening."""
+    """The server of one workspace."""
 
     runtime: Runtime
     _page: PageApi = field(init=False)
@@ -39,7 +39,7 @@ class Server:
         self._page = PageApi(self.runtime)
 
     async def start(self) -> None:
-        """Listen, and keep the saved state up to date."""
+        """Listen, and save the state regularly."""
         app = web.Application(middlewares=[same_origin], client_max_size=_MOST_UPLOAD_BYTES)
         app.router.add_routes(self._routes())
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
@@ -91,7 +91,7 @@ class Server:
         return await self.runtime.sockets.serve(request)
 
     async def response(self, request: web.Request) -> web.StreamResponse:
-        """Take what an app posts to a `response_url`."""
+        """Handle an app's post to a `response_url`."""
         runtime = self.runtime
         if runtime.faults.take("drop_before", "response_url"):
             return hang_up(request)
@@ -106,7 +106,7 @@ class Server:
         return web.json_response({"ok": True})
 
     async def upload(self, request: web.Request) -> web.StreamResponse:
-        """Take the content of a file."""
+        """Store the content of a file."""
         stored = self.runtime.state.files.get(request.match_info["file"])
         if stored is None or stored.uploaded:
             return web.Response(status=404, text="file_not_found")
@@ -127,7 +127,7 @@ class Server:
         )
 
     async def private_file(self, request: web.Request) -> web.StreamResponse:
-        """Send the content of a file to an app that may see it; lead everybody else to log in.
+        """Send the content of a file to an app that may see it; redirect others to a login.
 
         Source: https://docs.slack.dev/reference/objects/file-object (url_private).
         """
@@ -139,7 +139,7 @@ class Server:
         return await self.file(request)
 
     async def permalink(self, request: web.Request) -> web.StreamResponse:
-        """Lead from a permalink to the page."""
+        """Redirect from a permalink to the page."""
         digits = request.match_info["ts"].removeprefix("p")
         ts = f"{digits[:-6]}.{digits[-6:]}"
         channel = self.runtime.state.channels.get(request.match_info["channel"])
@@ -169,7 +169,7 @@ class Server:
 
 @web.middleware
 async def same_origin(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Refuse what another web page in the same browser sends, and foreign host names."""
+    """Refuse requests of other web pages in the browser, and foreign host names."""
     host = urlsplit(f"//{request.host}").hostname
     origin = request.headers.get("Origin")
     if host not in _LOOPBACK or (origin is not None and urlsplit(origin).netloc != request.host):

@@ -22,7 +22,7 @@ DisconnectReason = Literal["warning", "refresh_requested", "link_disabled"]
 
 @dataclass(eq=False, slots=True)
 class Socket:
-    """One open connection; a draining one gets nothing new."""
+    """An open connection; a draining one gets no new payloads."""
 
     ws: web.WebSocketResponse
     transport: asyncio.Transport | None = None
@@ -59,13 +59,13 @@ class SocketTransport:
         return ticket
 
     def redeem(self, ticket: str) -> bool:
-        """Use a ticket up; False when it is not one."""
+        """Use a ticket; return False if it is invalid."""
         is_valid = ticket in self._tickets
         self._tickets.discard(ticket)
         return is_valid
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
-        """Hold one connection from hello to its end."""
+        """Serve one connection from hello to its end."""
         ws = web.WebSocketResponse(heartbeat=_HEARTBEAT_SECONDS)
         await ws.prepare(request)
         socket = Socket(ws, request.transport)
@@ -98,7 +98,7 @@ class SocketTransport:
         return Acknowledgement(acked=True, body=body)
 
     async def dismiss(self, reason: DisconnectReason) -> list[Socket]:
-        """Tell every open socket to go; it gets nothing new from now on."""
+        """Send `disconnect` to every open socket; it gets no new payloads."""
         leaving = self._open()
         for socket in leaving:
             socket.draining = True
@@ -107,7 +107,7 @@ class SocketTransport:
         return leaving
 
     async def close_after(self, leaving: list[Socket], seconds: float) -> None:
-        """Close sockets after a while; they usually have gone by themselves."""
+        """Close sockets after `seconds`; most are closed before."""
         await asyncio.sleep(seconds)
         await self._close(leaving)
 
@@ -116,7 +116,7 @@ class SocketTransport:
         await self._close(list(self.sockets))
 
     async def abort(self) -> None:
-        """Cut every connection without a word, as a broken network does."""
+        """Cut every connection without a message, as a broken network does."""
         for socket in list(self.sockets):
             socket.draining = True
             if socket.transport is not None:
@@ -157,7 +157,7 @@ class SocketTransport:
 
 
 def answer_body(payload: object) -> Json:
-    """Return an acknowledgement's payload; a bare text means a message."""
+    """Return an acknowledgement's payload; a plain string is a message."""
     if isinstance(payload, str):
         return {"text": payload} if payload else {}
     return as_object(payload) or {}

@@ -24,7 +24,7 @@ class User(BaseModel):
     tz: str = "Etc/UTC"
     #: An admin deactivated the account.
     is_deleted: bool = False
-    #: Another company's workspace, of whoever is here by a shared channel; empty: this one.
+    #: The other company's workspace of a person in a shared channel; empty: this one.
     home: str = ""
 
 
@@ -37,7 +37,7 @@ class Pin(BaseModel):
 
 
 class AgentSession(BaseModel):
-    """What an agent says of its work in a thread."""
+    """The status of an agent's work in a thread."""
 
     title: str = ""
     status: str = "active"
@@ -67,13 +67,13 @@ class Channel(BaseModel):
         return "group" if self.is_private else "channel"
 
     def family(self) -> Literal["channels", "groups", "im"]:
-        """Return the first half of the scopes that concern this kind of channel."""
+        """Return the prefix of the scopes for this kind of channel."""
         if self.is_im:
             return "im"
         return "groups" if self.is_private else "channels"
 
     def roots(self) -> Iterator[Json]:
-        """Yield what the channel itself shows: root messages and broadcast replies."""
+        """Yield the messages of the channel's main view: roots and broadcast replies."""
         for message in self.messages.values():
             if not is_reply(message) or message.get("subtype") == "thread_broadcast":
                 yield message
@@ -97,7 +97,7 @@ def is_reply(message: Json) -> bool:
 
 
 class App(BaseModel):
-    """An installed app: identity, tokens, and what its manifest says."""
+    """An installed app: identity, tokens, and the settings of its manifest."""
 
     name: str
     id: str = ""
@@ -120,7 +120,7 @@ class App(BaseModel):
 
 
 class StoredFile(BaseModel):
-    """An uploaded file; its content is shown once it is shared."""
+    """An uploaded file; its content is visible after it was shared."""
 
     model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
@@ -137,7 +137,7 @@ class StoredFile(BaseModel):
 
 
 class WorkspaceState(BaseModel):
-    """All of it."""
+    """The complete saved state."""
 
     team_id: str = "T0RIVERSIDE"
     enterprise_id: str = ""
@@ -156,7 +156,7 @@ class WorkspaceState(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_old(cls, saved: Json) -> Json:
-        """Read a file of version 0.1, which has a table of apps, and Homes by app and user."""
+        """Convert a file of version 0.1, which has a table of apps, and Homes by app and user."""
         if "apps" not in saved:
             return saved
         (app,) = saved["apps"].values()
@@ -196,7 +196,7 @@ class WorkspaceState(BaseModel):
         raise SlackRefusal("channel_not_found")
 
     def names(self) -> dict[str, str]:
-        """Return what people may type for a mention → Slack's form of it."""
+        """Return the typed form of each mention → Slack's form."""
         users = {f"@{user.name.lower()}": f"<@{user.id}>" for user in self.users.values()}
         channels = {
             f"#{channel.name}": f"<#{channel.id}|{channel.name}>"

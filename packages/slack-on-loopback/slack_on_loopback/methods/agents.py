@@ -40,7 +40,7 @@ def set_status(runtime: Runtime, call: ApiCall) -> Json:
 
 
 def stop(runtime: Runtime, person: User, channel: Channel, ts: str) -> None:
-    """Press Stop: the app is told, and the status stays until it sets another one."""
+    """Press Stop: send the event; the status stays until the app sets another one."""
     session = channel.sessions.get(ts)
     if session is None or session.status != "processing":
         raise SlackRefusal("session_not_found")

@@ -89,7 +89,7 @@ def permalink(runtime: Runtime, call: ApiCall) -> Json:
 
 
 def by_app(runtime: Runtime) -> Json:
-    """Return the fields that say that a message is the app's."""
+    """Return the fields that mark a message as the app's."""
     app = runtime.app
     profile = {
         "id": app.bot_id,
@@ -103,7 +103,7 @@ def by_app(runtime: Runtime) -> Json:
 
 
 def apply_changes(stored: Json, changes: Json) -> None:
-    """Edit a message as chat.update does: text alone takes the blocks away."""
+    """Edit a message as chat.update does: text without blocks removes the blocks."""
     for key, value in copy(changes).items():
         if value or key == "text":
             stored[key] = value
@@ -112,7 +112,7 @@ def apply_changes(stored: Json, changes: Json) -> None:
 
 
 def _draft(runtime: Runtime, call: ApiCall) -> Json:
-    """Return a new message: who it is by, text, blocks, attachments, metadata."""
+    """Return a new message: author, text, blocks, attachments, metadata."""
     text, was_cut = rules.cut_text(call.text("text"))
     if was_cut:
         call.warnings.append("message_truncated")
@@ -129,7 +129,7 @@ def _draft(runtime: Runtime, call: ApiCall) -> Json:
 
 
 def author(runtime: Runtime, call: ApiCall) -> Json:
-    """Return who a message is by; a name or icon of its own needs chat:write.customize."""
+    """Return the author fields; a custom name or icon needs chat:write.customize."""
     base = {**by_app(runtime), "team": runtime.state.team_id}
     icon, name = call.text("icon_emoji"), call.text("username")
     if not (icon or name):
@@ -164,7 +164,7 @@ def _target(runtime: Runtime, call: ApiCall) -> Channel:
     if name.startswith("U") and name in state.users:
         name = channels.direct(runtime, state.users[runtime.app.bot_user], state.users[name]).id
     if name not in state.channels:
-        name = state.channel(name).id  # chat.postMessage alone takes names
+        name = state.channel(name).id  # only chat.postMessage accepts names
     return access.postable_channel(runtime, name)
 
 

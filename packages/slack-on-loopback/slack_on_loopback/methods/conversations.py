@@ -22,7 +22,7 @@ def info(runtime: Runtime, call: ApiCall) -> Json:
 
 
 def of_user(runtime: Runtime, call: ApiCall) -> Json:
-    """users.conversations: those the app is in; with `user`, those it shares with them."""
+    """users.conversations: the app's channels; with `user`, those it shares with the user."""
     if runtime.state.is_org_wide:
         call.required("team_id")
     bot = runtime.app.bot_user

@@ -1,4 +1,4 @@
-"""Cursors: one page of a list and where the next begins (pure)."""
+"""Cursors: one page of a list and the cursor of the next (pure)."""
 
 import base64
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ def page(
     """Return one page and the cursor of the next, empty at the end.
 
     Args:
-        items: All of them.
-        call: What the app asks for.
-        default: Items in a page where it does not say.
-        most: The most it may ask for.
-        longest: The most it gets.
+        items: The full list.
+        call: The app's call.
+        default: Items in a page if the call gives no limit.
+        most: The largest limit that a call may give.
+        longest: The longest page.
     """
     start = _start(call.text("cursor"))
     end = start + min(call.count("limit", default, most), longest)

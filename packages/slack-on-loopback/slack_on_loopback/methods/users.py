@@ -1,4 +1,4 @@
-"""auth.test, users.info and apps.connections.open: who is who."""
+"""auth.test, users.info and apps.connections.open."""
 
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
