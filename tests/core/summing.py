@@ -1,4 +1,4 @@
-"""Debates with long positions and short summaries, for tests of what stands in for what."""
+"""Debates with long positions and short summaries, for tests of summaries."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def script(request: ModelRequest) -> str:
 
 
 class Paced(ScriptedProvider):
-    """A provider whose summaries take another time than its other replies; None: they hang."""
+    """A provider with a latency of its own for summaries; None: they never end."""
 
     def __init__(
         self, latency: float, summaries: float | None, answers: Script | None = None

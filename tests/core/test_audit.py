@@ -1,4 +1,4 @@
-"""A model of another vendor audits the verdict: found, mended or shown; invented faults are not."""
+"""The audit of the verdict: faults are corrected or shown, and invented faults are dropped."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -18,8 +18,8 @@ from core.transcript.explain import explain, explanation
 from tests.core.bench import DEBATE, Bench
 
 OTHER_VENDOR = "beta/small"
-#: A fault planted in a verdict: its kind, the words that are wrong, the fields that hold them, and
-#: the fields of the mended verdict; None: the judge leaves it.
+#: A fault in a verdict: its kind, the wrong words, the fields with them, and the fields of the
+#: corrected verdict (None: the judge does not correct it).
 Planted = tuple[AuditKind, str, Mapping[str, object], Mapping[str, object] | None]
 
 
@@ -43,10 +43,10 @@ PLANTED: list[Planted] = [
     ),
     (AuditKind.REQUIREMENT, "a queue keeps jobs", _met("a queue keeps jobs"), _met("", "unknown")),
     (AuditKind.REQUIREMENT, "keep every job", _met("in memory"), None),
-    # A requirement that is called met elsewhere than in its row.
+    # A requirement that is called met, but not in its row.
     (AuditKind.REQUIREMENT, "no job is lost", {"solution": "No job is lost."}, None),
     (AuditKind.REQUIREMENT, "no job can go", {"solution": "No job can go."}, {"solution": "So."}),
-    # Of the vote, in a ballot's words: as long as the judge repeats its verdict, it stands.
+    # Words of a ballot: the fault stays as long as the judge repeats its verdict.
     (AuditKind.SUM, "the ballot of", {"solution": "All three voted for it."}, None),
 ]
 
@@ -81,7 +81,7 @@ def a_script(planted: Planted) -> Callable[[ModelRequest], str]:
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted[1])
-async def test_each_planted_fault_is_found_and_mended_or_shown(planted: Planted) -> None:
+async def test_a_fault_in_the_verdict_is_corrected_or_shown(planted: Planted) -> None:
     kind, words, _, mended = planted
     bench = Bench(provider=ScriptedProvider(a_script(planted)))
     debate = await bench.run(on_two_vendors())
@@ -100,7 +100,7 @@ async def test_each_planted_fault_is_found_and_mended_or_shown(planted: Planted)
         in text
     )
     assert debate.usage.attempts == len(bench.provider.requests)
-    # First the draft, then its audit, then what the judge made of it: none waits for a later one.
+    # First the draft, then its audit, then the final verdict. No turn waits for a later one.
     log = await bench.store.events(DEBATE)
     steps = [step for step in explain(log) if step.span.turn.act in {Act.SYNTHESIS, Act.AUDIT}]
     assert [step.span.turn.act for step in steps] == [Act.SYNTHESIS, Act.AUDIT, Act.SYNTHESIS]
@@ -113,9 +113,7 @@ async def test_each_planted_fault_is_found_and_mended_or_shown(planted: Planted)
     assert "Auditor: audit, round 1" in explanation(log)
 
 
-async def test_a_verdict_without_fault_is_not_written_again_and_a_lost_audit_loses_nothing() -> (
-    None
-):
+async def test_a_verdict_is_written_once_if_the_audit_finds_no_fault_or_fails() -> None:
     def refusing(request: ModelRequest) -> str | RequestRejected:
         return RequestRejected("No.") if request.act is Act.AUDIT else plausible_reply(request)
 
@@ -131,7 +129,7 @@ async def test_a_verdict_without_fault_is_not_written_again_and_a_lost_audit_los
         assert debate.usage.attempts == len(bench.provider.requests)
 
 
-async def test_it_takes_a_second_vendor_and_can_be_switched_off() -> None:
+async def test_an_audit_needs_a_second_vendor_and_can_be_switched_off() -> None:
     bench = Bench()
     for setup in (a_setup(rounds=1), on_two_vendors(audit=False)):
         estimated = estimate(setup)
@@ -160,7 +158,7 @@ async def test_the_auditor_reads_verdict_ballots_and_requirements() -> None:
     texts = {part.kind: part.text for part in request.parts}
     assert "You audit the verdict" in texts[PartKind.TASK]
     assert "You are the judge" not in texts[PartKind.TASK]
-    # Each line says what it is: what would overturn the decision is no claim that it is so.
+    # Each line has a label, so that "would overturn it" is not read as a claim.
     assert {
         "Decision: Use PostgreSQL.",
         "Dissent: It is one server. (held by Security)",

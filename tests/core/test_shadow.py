@@ -1,4 +1,4 @@
-"""The shadow answer: one model answers alone, unseen until the verdict, and slows nobody."""
+"""The single answer: one model answers alone, hidden until the verdict, without any delay."""
 
 import json
 
@@ -26,9 +26,9 @@ from core.transcript.report import report
 from core.use_cases.choices import Choices, with_choices
 from tests.core.bench import DEBATE, Bench
 
-#: Stands in every text of the single answer, and nowhere else.
+#: A word in every text of the single answer and in no other text.
 MARK = "zyxwv"
-#: Without risks: a list that is left out is empty.
+#: The reply leaves out risks, which are then empty.
 ALONE = json.dumps(
     {
         "options": [f"PostgreSQL {MARK}"],
@@ -63,7 +63,7 @@ async def bench_and_debate(
 
 
 @pytest.mark.parametrize("form", ["critique", "council", "panel"])
-async def test_no_agent_voter_or_judge_is_ever_sent_a_word_of_it(form: str) -> None:
+async def test_no_prompt_of_the_debate_includes_the_single_answer(form: str) -> None:
     bench, debate = await bench_and_debate(with_shadow(format=form))
 
     assert debate.status is Status.CONCLUDED
@@ -76,7 +76,7 @@ async def test_no_agent_voter_or_judge_is_ever_sent_a_word_of_it(form: str) -> N
     assert {part.kind for part in own.parts} == {PartKind.QUESTION, PartKind.TASK}
 
 
-async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it() -> None:
+async def test_the_single_answer_is_shown_only_after_the_verdict() -> None:
     bench, debate = await bench_and_debate(with_shadow())
     log = await bench.store.events(DEBATE)
     ends = next(entry.seq for entry in log if isinstance(entry.event, VerdictReached))
@@ -111,7 +111,7 @@ async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it(
     fold(log[:came])
 
 
-async def test_a_failed_one_costs_nothing_but_itself() -> None:
+async def test_a_failed_single_answer_does_not_change_the_debate() -> None:
     _, debate = await bench_and_debate(with_shadow(), RequestRejected("It was refused."))
     _, without = await bench_and_debate(a_setup(rounds=1))
 
@@ -127,7 +127,7 @@ async def test_a_failed_one_costs_nothing_but_itself() -> None:
     assert "Turns that failed" not in report(debate)
 
 
-async def test_nothing_waits_for_it() -> None:
+async def test_the_debate_does_not_wait_for_the_single_answer() -> None:
     bench = Bench(grace=0.0)
     bench.provider.hold(Act.SHADOW)
     debate = await bench.run(with_shadow())
@@ -140,7 +140,7 @@ async def test_nothing_waits_for_it() -> None:
     assert {Act.SHADOW, Act.SHADOW_CHOICE} < BESIDE
 
 
-def test_a_channel_sets_it() -> None:
+def test_a_channel_can_switch_the_single_answer() -> None:
     one = ModelChoice(provider="p", model="one")
     settings = Settings(agent_model=one, judge_model=one)
     for choice, expected in ((True, "always"), (False, "never"), (None, "mixed")):

@@ -1,4 +1,4 @@
-"""How money, spans of time, counts, shares and dates are said, on every surface."""
+"""Amounts of money and durations as text."""
 
 from decimal import ROUND_DOWN, ROUND_UP, Decimal
 
@@ -23,17 +23,17 @@ from core.figures import duration, money
         ("1234.5", "$1,234.50"),
     ],
 )
-def test_money_is_said_to_the_cent_and_small_money_to_a_hundredth_of_it(
+def test_amounts_are_rounded_to_cents_and_small_ones_to_hundredths(
     amount: str | None, words: str
 ) -> None:
     assert money(None if amount is None else Decimal(amount)) == words
-    # What is left is never said too high, nor the worst case too low.
+    # Remaining money is rounded down, and the worst case is rounded up.
     assert money(Decimal("0.0199"), rounding=ROUND_DOWN) == "$0.01"
     assert money(Decimal("0.0201"), rounding=ROUND_UP) == "$0.03"
 
 
 @given(st.decimals(min_value="0.000001", max_value="1000000", places=6))
-def test_what_costs_anything_never_reads_as_nothing(amount: Decimal) -> None:
+def test_a_positive_amount_is_never_shown_as_zero(amount: Decimal) -> None:
     assert Decimal(money(amount).strip("$").replace(",", "")) > 0
 
 

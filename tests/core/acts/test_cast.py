@@ -76,7 +76,9 @@ async def test_a_model_chooses_the_agents_before_anybody_speaks() -> None:
         (naming("wizard"), "named no known role"),
     ],
 )
-async def test_topics_do_where_the_call_fails(reply: str | ProviderError, why: str) -> None:
+async def test_agents_are_chosen_by_topics_if_the_call_fails(
+    reply: str | ProviderError, why: str
+) -> None:
     debate = await Bench(answering(reply)).run(a_cast_setup())
 
     assert [agent.id for agent in debate.setup.agents] == BY_TOPICS
@@ -86,7 +88,7 @@ async def test_topics_do_where_the_call_fails(reply: str | ProviderError, why: s
     assert debate.status is Status.CONCLUDED
 
 
-async def test_the_choice_sees_titles_of_sources_and_the_thread_it_came_from() -> None:
+async def test_the_casting_prompt_lists_titles_of_sources_and_waits_for_the_thread() -> None:
     def reference(kind: SourceKind, title: str) -> SourceReference:
         return SourceReference(kind=kind, title=title, fetch="x", by=Person(id="U1"))
 
@@ -103,7 +105,7 @@ async def test_the_choice_sees_titles_of_sources_and_the_thread_it_came_from() -
     assert reading.act is Act.READING
 
 
-async def test_models_prompts_and_fallbacks_are_those_of_the_debate() -> None:
+async def test_chosen_agents_get_the_models_prompts_and_fallbacks_of_the_debate() -> None:
     mine = PromptText(text="Say it in a word.", source="mine.md")
     setup = a_cast_setup(prompts={"proposal": mine}, fallbacks=(ONE, TWO))
     assert setup.casting
@@ -119,7 +121,7 @@ async def test_models_prompts_and_fallbacks_are_those_of_the_debate() -> None:
     assert data.fallbacks == (ONE,)
 
 
-async def test_a_role_that_a_plugin_brings_can_be_chosen_and_is_in_the_log() -> None:
+async def test_a_role_of_a_plugin_can_be_chosen_and_is_recorded() -> None:
     prompt = "You look at who is shut out.\n\nAlways name the rule."
     role = Role(id="wcag", name="Accessibility", prompt=prompt, topics=("contrast",), source="m 1")
     whole = a_cast_setup(roles=(role,)).model_dump_json()

@@ -1,7 +1,8 @@
-"""What agents see: it names nobody, is in no fixed order, and says what moved whom."""
+"""Prompts of agents: letters for names, shuffled positions, and causes of changed votes."""
 
 import json
 import re
+from collections.abc import Collection, Iterator
 
 import pytest
 
@@ -33,7 +34,7 @@ SPEECHES = frozenset(act for act, spec in ACTS.items() if spec.is_speech)
 
 
 class Various(Play):
-    """A play in which no two agents say the same."""
+    """A play in which all texts differ."""
 
     def outcome(self, turn: Turn) -> Event:
         if turn.act in SPEECHES:
@@ -42,54 +43,58 @@ class Various(Play):
         return super().outcome(turn)
 
 
+def turns_of(play: Play, acts: Collection[Act]) -> Iterator[Turn]:
+    """Play the debate, and yield each turn of these acts when it is ready."""
+    while play.step():
+        yield from [turn for turn in schedule.ready(play.debate) if turn.act in acts]
+
+
 @pytest.mark.parametrize("form", ["critique", "panel"])
 @pytest.mark.parametrize("method", [ContextMethod.ROUNDS, ContextMethod.LENGTH])
-def test_who_is_shown_letters_is_told_its_own(form: str, method: ContextMethod) -> None:
+def test_an_agent_that_sees_letters_is_told_its_own_letter(
+    form: str, method: ContextMethod
+) -> None:
     rules = Summarization(method=method)
     setup = a_setup(rounds=3).model_copy(update={"format": form, "summarization": rules})
     play = Various(setup, Luck(1, 0, 0))
-    while play.step():
-        ready = [turn for turn in schedule.ready(play.debate) if turn.act in SPEECHES]
-        for turn in [turn for turn in ready if turn.round > 1 and turn.agent == "security"]:
+    for turn in turns_of(play, SPEECHES):
+        if turn.round > 1 and turn.agent == "security":
             *quoted, task = request_for(play.debate, turn).parts
             text = "\n".join(part.text for part in quoted)
-            # In its own history it says "your own"; in what all read it is B.
+            # The agent's own history says "your own"; shared texts call it B.
             if re.search(r"\[Round \d: B's ", text):
                 assert re.search(r"you are B\b", task.text), turn.key
 
 
-def test_voters_do_not_all_read_the_positions_in_one_order() -> None:
+def test_voters_read_the_positions_in_different_orders() -> None:
     agents = ("architect", "security", "simplicity", "operations", "finance")
     play = Various(a_setup(rounds=1, agents=agents), Luck(1, 0, 0))
-    orders: set[tuple[str, ...]] = set()
-    while play.step():
-        for turn in [turn for turn in schedule.ready(play.debate) if turn.act is Act.BALLOT]:
-            slate = candidates(play.debate, turn).values()
-            orders.add(tuple(candidate.turn.agent for candidate in slate))
-
+    orders = {
+        tuple(candidate.turn.agent for candidate in candidates(play.debate, turn).values())
+        for turn in turns_of(play, {Act.BALLOT})
+    }
     assert len(orders) > 1
 
 
 @pytest.mark.parametrize("form", ["critique", "council", "panel"])
-def test_nobody_is_moved_by_its_own_words(form: str) -> None:
+def test_a_voters_own_texts_are_no_cause_of_its_change(form: str) -> None:
     play = Various(a_setup(rounds=2).model_copy(update={"format": form}), Luck(1, 0, 0))
-    count = 0
-    while play.step():
-        for turn in [turn for turn in schedule.ready(play.debate) if turn.act is Act.BALLOT]:
-            movers = possible_movers(play.debate, turn).values()
-            assert turn.agent not in {contribution.turn.agent for contribution in movers}
-            count += len(movers)
-
-    assert count
+    pairs = [
+        (turn.agent, contribution.turn.agent)
+        for turn in turns_of(play, {Act.BALLOT})
+        for contribution in possible_movers(play.debate, turn).values()
+    ]
+    assert pairs
+    assert all(voter != author for voter, author in pairs)
 
 
 @pytest.mark.parametrize(("early", "round_read"), [(0.9, 2), (0.2, 1)])
-def test_only_what_a_voter_had_read_before_it_moved_can_have_moved_it(
+def test_only_critiques_read_before_a_change_can_be_its_cause(
     early: float, round_read: int
 ) -> None:
     """Security puts Kafka (o1) first before the debate, and last in round 2, or in round 1."""
     critics = ("architect", "simplicity")
-    critiques = [f"r{at}/critique/{who}/security" for at in (1, 2) for who in critics]
+    critiques = [f"r{n}/critique/{critic}/security" for n in (1, 2) for critic in critics]
     debate = debate_with(
         a_format_setup("critique"),
         options("Kafka", "PostgreSQL"),
@@ -104,7 +109,7 @@ def test_only_what_a_voter_had_read_before_it_moved_can_have_moved_it(
     assert [critique.turn.key for critique in movers.values()] == expected
 
 
-async def test_what_moved_a_voter_counts_only_if_it_has_moved() -> None:
+async def test_a_cause_counts_only_if_the_voter_changed_its_choice() -> None:
     def script(request: ModelRequest) -> str:
         if request.act is not Act.BALLOT:
             return plausible_reply(request)

@@ -1,4 +1,4 @@
-"""Sources in a debate: read once before anybody speaks, shown to everybody, every quote checked."""
+"""Sources in a debate: read before the first turn, in all prompts, every quote checked."""
 
 import json
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ FAKE = '[e1: "The queue took 9,000 jobs/s"]'
 
 @dataclass
 class Shelf:
-    """A `SourceReader` with texts at hand; what has none cannot be read."""
+    """A `SourceReader` with given texts; other sources cannot be read."""
 
     texts: Mapping[str, str]
 
@@ -64,7 +64,7 @@ def with_files(*names: str, room: int = 24_000) -> Setup:
 
 
 def quoting(request: ModelRequest) -> str:
-    """Replies that quote a source truly and falsely, in every speech and in the verdict."""
+    """Replies with a true and an invented quote, in every speech and in the verdict."""
     if request.act is Act.SYNTHESIS:
         reasons = [f"It is fast {TRUE}.", f"It is faster {FAKE}.", "The team knows it."]
         return json.dumps(a_verdict_reply(reasons=reasons, solution=f"Because {FAKE}."))
@@ -74,7 +74,7 @@ def quoting(request: ModelRequest) -> str:
 
 
 class EvidenceRun:
-    """A debate with sources, held by a scripted model."""
+    """A debate with sources and a scripted model."""
 
     def __init__(
         self, shelf: Shelf, *names: str, room: int = 24_000, script: Script = quoting
@@ -91,7 +91,7 @@ class EvidenceRun:
         return await engine.run(DEBATE)
 
 
-async def test_every_quote_is_checked_and_fakes_are_struck_out_for_all_who_read_on() -> None:
+async def test_invented_quotes_are_struck_out_in_all_later_prompts() -> None:
     setting = EvidenceRun(Shelf({"load": LOAD}), "load")
     debate = await setting.run()
 
@@ -112,7 +112,7 @@ async def test_every_quote_is_checked_and_fakes_are_struck_out_for_all_who_read_
 
 
 def looking_up(*replies: str) -> EvidenceRun:
-    """A long book; the architect proposes these, one after the other, then what is plausible."""
+    """A debate on a long book; the architect answers with `replies` one after the other."""
     pages = "\n\n".join(
         f"# Part {n}\n\n{'The zebra does nothing of note here. ' * 30}" for n in range(40)
     )
@@ -127,7 +127,7 @@ def looking_up(*replies: str) -> EvidenceRun:
     return EvidenceRun(Shelf({"book": book}), "book", room=3000, script=script)
 
 
-async def test_an_agent_may_look_something_up_once_before_it_speaks() -> None:
+async def test_an_agent_may_look_up_passages_once_before_it_speaks() -> None:
     reply = '**Take it.** [e1: "The zebra tariff is 12 crowns a month"]'
     setting = looking_up("LOOK UP: zebra tariff", reply)
     debate = await setting.run()
@@ -137,7 +137,7 @@ async def test_an_agent_may_look_something_up_once_before_it_speaks() -> None:
     assert "LOOK UP:" in first.parts[-1].text
     assert any("[…]" in part.text for part in first.parts if part.kind is PartKind.SOURCE)
     (part,) = [part for part in second.parts if part.label == "What you looked up"]
-    # What has no room is left out.
+    # Passages that do not fit are left out.
     assert part.text == "e1 (line 167, Fees)\nThe zebra tariff is 12 crowns a month."
     contribution = debate.contributions["r1/proposal/architect"]
     assert contribution.looked_up == "zebra tariff"
@@ -146,7 +146,7 @@ async def test_an_agent_may_look_something_up_once_before_it_speaks() -> None:
     assert contribution.call.usage.attempts == 2
 
 
-async def test_who_only_looks_things_up_has_failed_to_speak() -> None:
+async def test_a_second_lookup_fails_the_turn() -> None:
     debate = await looking_up("LOOK UP: zebra", "LOOK UP: tariff").run()
 
     assert debate.status is Status.CONCLUDED
@@ -164,7 +164,7 @@ async def test_who_only_looks_things_up_has_failed_to_speak() -> None:
         (2, "x", ""),
     ],
 )
-async def test_a_source_is_taken_once_and_as_long_as_there_is_room(
+async def test_a_source_is_refused_if_it_is_a_duplicate_or_too_long(
     number: int, text: str, fault: str
 ) -> None:
     names = [f"f{at}" for at in range(1, number + 1)]

@@ -1,4 +1,4 @@
-"""Who judges, where the judge starts from, and when it may leave the option of the vote."""
+"""The choice of the judge, its prompt, and the rules for overruling the vote."""
 
 import asyncio
 import json
@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from bot.views.verdict import headline
-from core.acts.judge import synthesise
 from core.acts.take import Turns
 from core.acts.verdict import checked_ground
 from core.clock import SystemClock
@@ -19,7 +18,7 @@ from core.debate.log import fold
 from core.debate.people import Person
 from core.debate.rules import When
 from core.debate.state import Debate, Status
-from core.debate.turn import ENGINE, JUDGE, Act, Turn
+from core.debate.turn import ENGINE, Act, Turn
 from core.debate.turn_events import VoteTallied
 from core.debate.verdict import RequirementStatus, VerdictSource
 from core.debate.vote import Score, Tally
@@ -54,27 +53,10 @@ def refusing_to_judge(request: ModelRequest) -> str | ProviderError:
     return KeyRefused(WHY) if request.act is Act.SYNTHESIS else plausible_reply(request)
 
 
-@pytest.mark.parametrize(
-    ("winners", "words"),
-    [
-        (("architect", "security"), "which is level with 1 other in the vote."),
-        ((), "which came first, as nobody voted."),
-    ],
-)
-async def test_where_no_judge_answers_it_is_said_how_the_text_that_stands_fared(
-    winners: tuple[str, ...], words: str
-) -> None:
-    debate = await Bench().run(a_setup(rounds=1))
-    assert debate.tally
-    tally = debate.tally.model_copy(update={"winners": winners, "options": ()})
-    turn = Turn(act=Act.SYNTHESIS, round=1, agent=JUDGE)
-    event = await synthesise(ModelCalls({}, SystemClock()), debate.replace(tally=tally), turn)
-
-    assert event.verdict.warnings[0].endswith(f"this is the position of Architect, {words}")
-
-
 @pytest.mark.parametrize("models", [("a/a1", "a/a2", "b/b1"), ("b/b1", "b/b1", "a/a2")])
-async def test_where_nobody_can_be_asked_each_model_was_tried_once(models: Sequence[str]) -> None:
+async def test_each_model_is_tried_once_before_the_winners_position_stands(
+    models: Sequence[str],
+) -> None:
     def on(agent: Agent, named: str) -> Agent:
         provider, model = named.split("/")
         return agent.model_copy(update={"provider": provider, "model": model})
@@ -98,7 +80,7 @@ async def test_where_nobody_can_be_asked_each_model_was_tried_once(models: Seque
 
 
 @pytest.mark.parametrize("act", [Act.CRITIQUE, Act.BALLOT, Act.SYNTHESIS])
-async def test_a_restart_without_the_key_ends_the_debate_with_what_it_has(act: Act) -> None:
+async def test_a_restart_without_the_key_concludes_with_the_best_position(act: Act) -> None:
     bench = Bench()
     bench.provider.hold(act)
     running = asyncio.create_task(bench.run(a_setup(rounds=1)))
@@ -120,7 +102,7 @@ async def test_a_restart_without_the_key_ends_the_debate_with_what_it_has(act: A
     assert len(await bench.store.events(DEBATE)) < 40
 
 
-async def test_a_judge_starts_from_one_text_where_one_won() -> None:
+async def test_the_judge_starts_from_the_winning_text() -> None:
     bench = Bench()
     debate = await bench.run(a_setup(rounds=1))
     (request,) = bench.provider.requests_of(Act.SYNTHESIS)
@@ -190,7 +172,7 @@ async def judged(option: str, ground: str, *, when: When = When.SPLIT) -> Debate
 
 
 @pytest.mark.parametrize("ground", ["must keep EVERY job", '"It must keep every job"'])
-async def test_a_judge_overrules_for_a_requirement_in_the_teams_words(ground: str) -> None:
+async def test_a_judge_may_overrule_the_vote_for_a_requirement_of_the_team(ground: str) -> None:
     debate = await judged("o2", ground, when=When.ALWAYS)
     verdict = debate.verdict
     assert verdict
@@ -199,7 +181,7 @@ async def test_a_judge_overrules_for_a_requirement_in_the_teams_words(ground: st
     assert verdict.overrule.stands
     assert was_overruled(debate)
     left, doubt, *_ = verdict.warnings
-    # That these words are the team's is checked; that they are broken is the judge's opinion.
+    # The words are checked to be the team's. That they are broken is the judge's opinion.
     assert left.startswith('The judge overruled the vote for "Kafka": it holds that this breaks')
     assert doubt.startswith("Audit by"), "that the vote was left stands above an audit's doubts"
     above = headline(debate, verdict).text.split("*Use PostgreSQL.*")[0]
@@ -218,7 +200,7 @@ async def test_a_judge_overrules_for_a_requirement_in_the_teams_words(ground: st
         ("o2", 'As [e1: "nobody said so"] shows.'),
     ],
 )
-async def test_without_a_ground_that_is_there_the_vote_stands_and_the_judge_dissents(
+async def test_without_a_valid_ground_the_vote_stands_and_the_judge_dissents(
     option: str, ground: str
 ) -> None:
     debate = await judged(option, ground)
@@ -244,7 +226,7 @@ async def test_without_a_ground_that_is_there_the_vote_stands_and_the_judge_diss
         assert "the rest was written by the judge." in text
 
 
-def test_words_of_a_quote_or_requirement_are_looked_up() -> None:
+def test_the_words_of_a_ground_must_exist() -> None:
     reference = SourceReference(
         kind=SourceKind.TEXT, title="Load test", by=Person(id="U1"), fetch=""
     )

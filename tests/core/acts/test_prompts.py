@@ -1,4 +1,4 @@
-"""Acts and their prompts: as approved for each role and act; those people bring can be used."""
+"""Built-in prompts are as approved; people's own prompts are checked."""
 
 import re
 from pathlib import Path
@@ -109,8 +109,8 @@ OF_A_REVIEW = {
     "voted": "",
     "raised": 0,
 }
-#: Who a prompt is approved for where the act is what matters, and the act where the role does. A
-#: prompt is the role's persona and then the act's text, so that nothing else can go wrong.
+#: The role for approved prompts of all acts, and the act for approved prompts of all roles. Other
+#: combinations need no test, because a prompt is the persona followed by the act's text.
 ROLE, ACT = "architect", Act.PROPOSAL
 CASES: list[tuple[str, Act, dict[str, object]]] = [
     *((ROLE, act, values) for act, values in VALUES.items() if act is not ACT),
@@ -175,7 +175,7 @@ def test_every_role_has_points_of_its_own_for_each_kind_of_act(role: str) -> Non
 
 def test_every_act_is_declared_with_what_it_needs() -> None:
     assert set(ACTS) == set(Act)
-    # But evaluations, which are made after a debate, and reading, for which `Turns` has a port.
+    # Except evaluations, which are made after a debate, and reading, for which `Turns` has a port.
     performed = {act for act, spec in ACTS.items() if spec.perform}
     assert performed == set(Act) - {Act.EVALUATION, Act.COMPARISON, Act.RECALL, Act.READING}
     assert all(spec.words for spec in ACTS.values() if spec.is_speech), "how long it may be"
@@ -201,16 +201,18 @@ def test_words_for_people_are_not_shared_by_two_acts(words: str) -> None:
         ("critique", "{{ ''.__class__.__mro__ }}", "it cannot be rendered: "),
         ("critique", "{{ 1 / 0 }}", "it cannot be rendered: division by zero"),
         ("synthesis", "{% include '/etc/passwd' %}", "it cannot be rendered: "),
-        # A turn could not render it: people's prompts reach no file, not even a built-in one.
+        # People's prompts can include no file, not even a built-in one.
         ("synthesis", "{% include 'critique.md.j2' %}", "it cannot be rendered: "),
     ],
 )
-def test_what_cannot_be_used_is_said_beforehand(name: str, text: str, reason: str) -> None:
+def test_an_override_that_cannot_be_used_is_refused_with_a_reason(
+    name: str, text: str, reason: str
+) -> None:
     assert render.override_fault(name, text).startswith(reason)
 
 
 @pytest.mark.parametrize("name", render.overridable())
-def test_a_prompt_of_every_name_can_be_overridden_and_the_built_in_one_has_no_fault(
+def test_every_prompt_can_be_overridden(
     name: str,
 ) -> None:
     file = Path(render.__file__).parent / f"{name}.md.j2"

@@ -1,4 +1,4 @@
-"""What an agent wants to know, read from its reply; what is wrong with it is a warning."""
+"""Questions of agents: malformed ones become warnings, and equal ones are merged."""
 
 import json
 
@@ -8,7 +8,6 @@ from bot.terminal.screen import event_lines
 from core.debate.rules import Clarifying
 from core.debate.state import Debate
 from core.debate.turn import Act
-from core.debate.turn_events import ClarificationsOpened, QuestionsAsked
 from core.debate.vote import NextStep
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, a_setup, plausible_reply
@@ -23,7 +22,7 @@ def asking(*questions: str) -> str:
 async def put_by(
     replies: dict[str, str], same_as: object = (), per_agent: int = 3
 ) -> tuple[Bench, Debate]:
-    """What people are asked, where a model says which questions are the same."""
+    """A debate with these replies to questions; `same_as` is the reply that merges them."""
 
     def answers(request: ModelRequest) -> str:
         match request.act:
@@ -39,9 +38,7 @@ async def put_by(
     return bench, await bench.run(a_setup(rounds=1).model_copy(update={"clarifying": rules}))
 
 
-async def test_questions_that_are_malformed_or_too_many_are_warned_of_in_record_and_terminal() -> (
-    None
-):
+async def test_malformed_and_surplus_questions_become_warnings() -> None:
     replies = {
         "architect": asking(*(f"What of {n}?" for n in "abc")),
         "security": "I have none.",
@@ -57,13 +54,9 @@ async def test_questions_that_are_malformed_or_too_many_are_warned_of_in_record_
         "security": unreadable,
         "simplicity": "1 question without words left out.",
     }
-    texts = [
-        line
-        for event in await bench.store.events(DEBATE)
-        if isinstance(event.event, QuestionsAsked | ClarificationsOpened)
-        for line in event_lines(debate, event.event)
-    ]
-    assert any(f"Warning: {surplus}" in line for line in texts)
+    entries = await bench.store.events(DEBATE)
+    lines = [line for entry in entries for line in event_lines(debate, entry.event)]
+    assert any(f"Warning: {surplus}" in line for line in lines)
     assert surplus in report(debate)
     assert unreadable in report(debate)
 
@@ -75,7 +68,7 @@ QUESTIONS = {
 }
 
 
-async def test_questions_in_other_words_are_put_once_with_all_who_ask() -> None:
+async def test_equal_questions_are_asked_once_with_all_agents_that_ask() -> None:
     bench, debate = await put_by(QUESTIONS, same_as=[1, 2, 1, 4])
     opened = next(iter(debate.clarifications.values()))
 
@@ -90,7 +83,7 @@ async def test_questions_in_other_words_are_put_once_with_all_who_ask() -> None:
 
 
 @pytest.mark.parametrize("nonsense", [[], [1, 2, 9, 4], "all"])
-async def test_where_no_model_can_say_all_are_put(nonsense: object) -> None:
+async def test_all_questions_are_asked_if_they_cannot_be_merged(nonsense: object) -> None:
     _, debate = await put_by(QUESTIONS, same_as=nonsense)
     opened = next(iter(debate.clarifications.values()))
 
@@ -99,7 +92,7 @@ async def test_where_no_model_can_say_all_are_put(nonsense: object) -> None:
 
 
 @pytest.mark.parametrize("decision", ["vote", "ask"])
-async def test_a_facilitator_that_decides_what_is_not_open_goes_on(decision: str) -> None:
+async def test_a_facilitators_step_that_is_not_allowed_means_go_on(decision: str) -> None:
     """It may not call the vote after the first round, nor ask where people are not asked."""
 
     def script(request: ModelRequest) -> str:

@@ -36,7 +36,7 @@ def a_reply(**changes: object) -> VerdictReply:
     return VerdictReply.model_validate(a_verdict_reply(**changes))
 
 
-def test_a_verdict_is_read_from_what_its_reply_says() -> None:
+def test_a_verdict_drops_empty_requirements_and_invented_notes() -> None:
     table = [
         {"requirement": "must keep every job", "words": "jobs may be lost", "status": "not met"},
         {"requirement": "must be cheap", "words": "", "status": "probably"},
@@ -118,7 +118,7 @@ def test_a_list_of_options_is_checked(changes: dict[str, object], fault: str) ->
         ("reasons", "reasons"),
     ],
 )
-def test_a_label_is_read_however_it_is_dressed(text: str, label: str) -> None:
+def test_a_label_is_read_from_a_longer_text(text: str, label: str) -> None:
     assert label_in(text, ("p1", "p2", "c1", "c2", "none")) == label
 
 
@@ -135,7 +135,7 @@ def test_a_label_is_read_however_it_is_dressed(text: str, label: str) -> None:
         (None, "unknown"),
     ],
 )
-def test_a_requirements_status_is_read_with_a_reason_behind_it(said: object, status: str) -> None:
+def test_a_requirements_status_is_read_if_a_reason_follows(said: object, status: str) -> None:
     row = {"requirement": "must keep every job", "words": "", "status": said}
 
     assert verdict_from(DEBATE, a_reply(requirements=[row])).requirements[0].status == status
@@ -151,7 +151,7 @@ def test_a_requirements_status_is_read_with_a_reason_behind_it(said: object, sta
         ("answered in part", "open"),
     ],
 )
-def test_how_a_finding_stands_is_read_with_a_reason_behind_it(said: str, status: str) -> None:
+def test_a_findings_status_is_read_if_a_reason_follows(said: str, status: str) -> None:
     assert LookReply(finding="f1", status=said).status == status
 
 
@@ -163,7 +163,7 @@ def test_a_judges_confidence_is_read_as_percent(value: object, percent: int | No
 @pytest.mark.parametrize(
     ("said", "holder"), [("ann, mostly", "Ann"), ("none", "none"), ("", None), (["Ann"], None)]
 )
-def test_a_dissent_whose_holder_is_not_said_is_nobodys(said: object, holder: str | None) -> None:
+def test_a_dissent_without_a_name_has_no_holder(said: object, holder: str | None) -> None:
     form = verdict_reply((), agents=("Ann", "Bob"))
 
     assert form.model_validate(a_verdict_reply(dissent_by=said)).dissent_by == holder
@@ -184,7 +184,7 @@ _FORM = ShortForm(text=_TEXT, answer="Use PostgreSQL.", points=_POINTS)
         "_in short_: Use PostgreSQL.\r\n• Nothing new to run.\r\n• One commit for job and order.",
     ],
 )
-def test_the_short_form_is_read_however_it_is_decorated(end: str) -> None:
+def test_the_short_form_is_read_with_any_markdown_marks(end: str) -> None:
     assert read_short_form(f"{_TEXT}\n\n{end}") == _FORM
 
 
@@ -200,11 +200,11 @@ def test_the_short_form_is_read_however_it_is_decorated(end: str) -> None:
         f"{_TEXT}\n\nIn short: Use it.\n" + "- A point.\n" * 40,
     ],
 )
-def test_a_reply_without_the_form_is_the_text(text: str) -> None:
+def test_a_reply_without_a_short_form_is_all_text(text: str) -> None:
     assert read_short_form(text) == ShortForm(text=text)
 
 
-def test_what_is_too_long_is_cut_at_a_word() -> None:
+def test_long_answers_and_points_are_cut_after_a_word() -> None:
     points = "\n".join(f"- {'point ' * 60}" for _ in range(MOST_POINTS + 2))
     short = read_short_form(f"{_TEXT}\nIn short: {'word ' * 100}\n{points}")
 
@@ -238,14 +238,14 @@ def test_marks_within_an_answer_stay_in_pairs(line: str, answer: str) -> None:
         ("In time we risk: much.", ()),
     ],
 )
-def test_a_line_that_raises_something_is_read(
+def test_lines_with_risks_ideas_and_facts_are_read(
     line: str, raised: tuple[tuple[RaisedKind, str], ...]
 ) -> None:
     end = f"It is there.\n\nIn short: PostgreSQL.\n- A point.\n{line}"
     assert read_short_form(end).raised == raised
 
 
-async def test_what_neither_database_nor_record_can_hold_is_taken_out_of_replies() -> None:
+async def test_characters_that_cannot_be_stored_are_removed_from_replies() -> None:
     def script(request: ModelRequest) -> str:
         odd = "Use\0 it \ud800now."
         return odd if request.act is Act.PROPOSAL else plausible_reply(request)

@@ -37,7 +37,7 @@ async def test_first_answers_and_every_round_are_summed_up_for_the_board(
 
 
 def failing_at_first(times: int) -> ScriptedProvider:
-    """A model that fails so many summaries."""
+    """A model that fails the first `times` summaries."""
     failed: list[ModelRequest] = []
 
     def failing(request: ModelRequest) -> str | ProviderError:
@@ -78,7 +78,7 @@ async def test_a_rounds_summary_falls_back_step_by_step(times: int, method: str)
     assert debate.status is Status.CONCLUDED
 
 
-async def test_a_summary_that_hangs_keeps_nobodys_time_to_answer_open() -> None:
+async def test_a_hanging_summary_does_not_delay_the_deadline_for_answers() -> None:
     def asking(request: ModelRequest) -> str:
         if request.act is Act.FACILITATION:
             fields = {"decision": "ask", "question": "How many?", "assumption": "Few."}
@@ -102,7 +102,7 @@ async def test_a_summary_that_hangs_keeps_nobodys_time_to_answer_open() -> None:
 
 
 @pytest.mark.parametrize("method", [ContextMethod.ROUNDS, ContextMethod.HIERARCHICAL])
-def test_a_round_whose_summary_failed_is_never_left_out(method: ContextMethod) -> None:
+def test_a_round_without_a_summary_is_still_shown(method: ContextMethod) -> None:
     rules, texts = Summarization(method=method), ("Kafka.", "SQS.", "Both.")
     setup = a_setup(rounds=3).model_copy(update={"format": "panel", "summarization": rules})
     said = [
@@ -136,14 +136,14 @@ async def test_hierarchical_condenses_long_contributions_then_rounds_then_the_de
 
 
 async def judged(own: Summarization) -> tuple[Bench, Debate]:
-    """A debate whose judge has these rules of its own."""
+    """A debate whose judge has these summary rules."""
     setup = a_setup(rounds=1)
     judge = setup.judge.model_copy(update={"summarization": own})
     bench = Bench(ScriptedProvider(script), grace=0)
     return bench, await bench.run(setup.model_copy(update={"judge": judge}))
 
 
-async def test_the_judge_goes_by_its_own_rules() -> None:
+async def test_the_judge_has_summary_rules_of_its_own() -> None:
     prompt = PromptText(text="For the judge, {{ length }}.", source="judge.md")
     bench, debate = await judged(Summarization(threshold=100, max_length=900, prompt=prompt))
 
@@ -156,7 +156,7 @@ async def test_the_judge_goes_by_its_own_rules() -> None:
 @pytest.mark.parametrize(
     "changes", [{"enabled": False}, {"method": ContextMethod.FULL}, {"threshold": 10**6}]
 )
-async def test_the_judge_may_want_no_summary(changes: dict[str, object]) -> None:
+async def test_the_judges_summary_can_be_switched_off(changes: dict[str, object]) -> None:
     own = Summarization(threshold=100).model_copy(update=changes)
     _, debate = await judged(own)
 

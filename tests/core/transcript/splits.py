@@ -138,7 +138,7 @@ def verdict(**changes: object) -> Verdict:
 
 
 def skipped_log(*more: Event) -> Sequence[RecordedEvent]:
-    """All hold PostgreSQL best at once, so no round is held."""
+    """All agents put PostgreSQL first at once, so no round is held."""
     tally = Tally(
         scores=(
             score("architect", 3, 2, "o1", mean=0.85),
@@ -188,7 +188,7 @@ def _close_tally() -> Tally:
 
 
 def _rounds() -> list[Event]:
-    """A round that moved Security and took Simplicity's key away, and one that moved nobody."""
+    """A round in which Security changes its mind and a key is refused, and one without changes."""
     critique = Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security")
     again = critique.model_copy(update={"round": 2})
     refined = Turn(act=Act.REFINEMENT, round=1, agent="security")
@@ -216,7 +216,7 @@ def _rounds() -> list[Event]:
 
 
 def split_log() -> Sequence[RecordedEvent]:
-    """A split that the second round left as it was: close vote, tie, refused key, abstention."""
+    """A split that round 2 did not change: a close vote, a tie, a refused key, an abstention."""
     moved_by = "r1/critique/architect/security"
     edits = (
         OptionEdit(change=OptionChange.ADD, name="Kafka, hosted", by=DANA, origin="1"),

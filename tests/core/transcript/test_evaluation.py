@@ -119,13 +119,13 @@ async def test_json_csv_and_markdown_hold_the_same_scores() -> None:
     assert "| Security | 8 | 5 | 6.5 |" in text
     assert text.endswith("Cost: $0.00, beside the $0.10 of the debate itself.\n")
     assert "- Product: The key is refused." in text
-    # Who scores a decision is not to know how sure others were of it.
+    # Evaluators must not see the confidence of others.
     for request in provider.requests_of(Act.EVALUATION):
         decision = next(part.text for part in request.parts if part.label == "The decision")
         assert not any(word in decision for word in ("Confidence", "won the vote", "points"))
 
 
-async def test_scores_of_one_makers_models_are_not_averaged_and_that_is_said_above() -> None:
+async def test_scores_of_one_maker_are_not_averaged() -> None:
     evaluation = await scored(ScriptedProvider(by_role), judges=JUDGES[::2])
     text = as_markdown(evaluation)
     assert not evaluation.averages
@@ -161,7 +161,7 @@ def a_debate(format_name: str = "critique", alone: ShadowAnswer | None = ALONE) 
     return fold(log_of(events))
 
 
-#: Says which of two texts it likes better: 0, 1, or None for neither.
+#: Returns the better of two texts: 0, 1, or None for neither.
 Taste = Callable[[str, str], int | None]
 
 
@@ -202,7 +202,7 @@ def longer(text: str, other: str) -> int:
 
 
 def likes(words: str) -> Taste:
-    """Likes the text with these words; of two with them, or without, neither."""
+    """Prefers the text with these words, if only one has them."""
 
     def taste(text: str, other: str) -> int | None:
         return None if (words in text) == (words in other) else int(words in other)
@@ -221,14 +221,14 @@ def likes(words: str) -> Taste:
         ({"ann": longer}, "length alone decides"),
     ],
 )
-async def test_no_taste_of_place_length_or_maker_passes_for_a_difference(
+async def test_biases_for_order_length_or_maker_show_no_difference(
     tastes: dict[str, Taste], words: str
 ) -> None:
     result, providers = await compared(tastes)
     text = comparison_markdown(result)
     assert words in text
     assert finding_words(result).startswith("No difference is shown")
-    # Who made one of the texts is not even asked.
+    # Models of a maker that wrote one of the texts are not called.
     assert all(
         bool(provider.requests) is (name in {"ann", "bob"}) for name, provider in providers.items()
     )
@@ -254,8 +254,8 @@ async def test_evaluators_of_two_makers_that_agree_in_either_order_show_a_differ
     assert result.usage.attempts == 2 * CALLS
 
 
-async def test_both_texts_are_shown_word_for_word_with_reasons_risks_and_overturners() -> None:
-    """What is stripped of one side only would decide for the other."""
+async def test_both_texts_are_shown_unchanged_and_complete() -> None:
+    """A text that is cut on one side only would decide the comparison."""
     debate = a_debate()
     verdict = debate.verdict
     assert verdict
@@ -271,13 +271,13 @@ async def test_both_texts_are_shown_word_for_word_with_reasons_risks_and_overtur
         (alone, (*ALONE.risks, *ALONE.overturned_by)),
     ):
         assert [words for words in parts if words.strip() not in text] == []
-    # No dissent tells which of them a debate wrote; people's answers are there to check both by.
+    # The dissent is left out, because it would show which text is the debate's.
     assert verdict.dissent
     assert verdict.dissent not in debates
     assert "```10``` a day" in "\n".join(part.text for part in request.parts)
 
 
-async def test_reviews_are_compared_by_faults_found_and_a_failure_is_told() -> None:
+async def test_reviews_are_compared_by_faults_found_and_a_failure_is_reported() -> None:
     result, providers = await compared({"ann": first}, a_debate("review"))
     sides = result.counting[0].sides
     assert (Criterion.FAULTS_FOUND in sides, Criterion.SECURITY in sides) == (True, False)

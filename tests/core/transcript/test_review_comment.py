@@ -53,7 +53,7 @@ def a_review(*findings: ReviewFinding, form: str = "review") -> Debate:
     return fold(log_of([DebateStarted(setup=setup), VerdictReached(verdict=verdict)]))
 
 
-def test_where_no_model_was_asked_nobody_reads_that_nothing_is_wrong() -> None:
+def test_without_a_model_the_comment_does_not_say_that_there_are_no_findings() -> None:
     debate = a_review()
     offline = {"provider": OFFLINE, "model": "offline-checklists"}
     agents = tuple(agent.model_copy(update=offline) for agent in debate.setup.agents)
@@ -69,7 +69,7 @@ def test_where_no_model_was_asked_nobody_reads_that_nothing_is_wrong() -> None:
         task_list(a_review(form="critique"))
 
 
-def test_hostile_words_mention_nobody_and_are_no_markup() -> None:
+def test_hostile_text_is_inert_in_a_comment() -> None:
     cited = a_finding(1).citation.model_copy(update={"words": HOSTILE, "place": HOSTILE})
     text = task_list(a_review(a_finding(1, wrong=HOSTILE, mend=HOSTILE, citation=cited)))
     task, quote = (line for line in text.splitlines() if HOSTILE[:5] in line.replace("\u2060", ""))
@@ -82,7 +82,7 @@ def test_hostile_words_mention_nobody_and_are_no_markup() -> None:
     assert "\n```" not in text
 
 
-def test_quotes_read_as_quotes_without_the_marks_of_their_check() -> None:
+def test_quotes_are_shown_without_the_marks_of_their_check() -> None:
     text = 'It says [e1: "jobs are lost"], not ~~[e1: "all is well"]~~ (not found in e1).'
     result = "It says “jobs are lost” (e1), not “all is well” (not found in e1)."
     assert in_text(text) == result
@@ -99,7 +99,7 @@ def test_many_findings_fit_a_comment_and_the_rest_is_counted() -> None:
 
 
 @pytest.mark.parametrize("text", ["$x^2$", "It costs $5 or $$y$$", "$`z`$", ":tada: and :+1:"])
-def test_github_makes_no_formula_and_no_emoji_of_foreign_words(text: str) -> None:
+def test_text_makes_no_formula_and_no_emoji_on_github(text: str) -> None:
     result = in_text(text)
     assert "$" not in result
     assert not re.search(r":[\w+-]+:", result)

@@ -1,4 +1,4 @@
-"""A debate as text: report, decision, decision record, JSON, and why each turn ran."""
+"""A debate as text: report, decision, decision record, JSON, and explanations of turns."""
 
 import json
 import re
@@ -192,7 +192,7 @@ def with_changes(*changes: Event) -> Debate:
     return fold(log_of([by_key.get(entry.event.key, entry.event) for entry in split_log()]))
 
 
-def test_weights_are_told_where_agents_have_them() -> None:
+def test_weights_of_agents_are_shown() -> None:
     tally = fold(split_log()).tally
     assert tally
     first, *others = tally.options
@@ -203,7 +203,7 @@ def test_weights_are_told_where_agents_have_them() -> None:
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
-def test_debates_without_options_read_well(path: Path) -> None:
+def test_texts_of_older_debates_do_not_mention_options(path: Path) -> None:
     debate = fold(log(record(path)))
     texts = [report(debate), adr(debate), decision_text(debate)]
     assert headline_option(debate) == ""
@@ -216,14 +216,14 @@ def test_debates_without_options_read_well(path: Path) -> None:
         assert "Confidence: 72 of 100, by the judge's own estimate." in texts[2]
 
 
-def test_the_headline_is_the_option_decided_for_else_the_one_the_vote_puts_first() -> None:
+def test_the_headline_is_the_option_of_the_verdict_or_the_vote() -> None:
     running = [entry for entry in split_log() if not isinstance(entry.event, VerdictReached)]
     assert headline_option(fold(split_log())) == "PostgreSQL"
     assert headline_option(fold(running)) == "PostgreSQL"
     assert headline_option(fold(split_log()[:3])) == ""
 
 
-def test_options_stand_in_the_order_of_the_vote() -> None:
+def test_options_are_listed_in_the_order_of_the_vote() -> None:
     tally = fold(split_log()).tally
     assert tally
     turned = with_changes(
@@ -233,7 +233,7 @@ def test_options_stand_in_the_order_of_the_vote() -> None:
     assert [*option_rows(turned)[1]] == ["t1", "o1"]
 
 
-def test_a_key_to_letters_stands_where_a_text_that_was_shown_some_has_one() -> None:
+def test_the_key_to_letters_is_shown_only_if_a_text_uses_letters() -> None:
     setup = a_setup().model_copy(update={"format": "council"})
     debate = fold(log_of([DebateStarted(setup=setup)]))
     key = "A is Architect, B is Security, C is Simplicity."
@@ -267,7 +267,7 @@ def test_every_key_of_the_records_own_parts_is_explained() -> None:
     outer = text.partition("\n## ")[0]
     assert re.findall(r"(?m)^\| `(\w+)` \|", outer) == list(record)
     assert [key for key in sorted(keys) if f"`{key}`" not in text] == []
-    assert f"| the version of this form: {record['moot']} |" in text
+    assert f"| the format's version: {record['moot']} |" in text
     events = [event_from_json(json.dumps(entry["event"])) for entry in record["events"]]
     assert events == [entry.event for entry in split_log()]
 
@@ -287,23 +287,6 @@ def test_a_debate_of_one_round_has_one_and_not_at_most_one() -> None:
     setups = [a_setup(rounds=number).model_copy(update=settling) for number in (1, 3)]
     words = [rounds_words(fold(log_of([DebateStarted(setup=setup)]))) for setup in setups]
     assert words == ["1 round", "at most 3 rounds"]
-
-
-def test_what_was_said_before_is_not_said_again() -> None:
-    kept, slow = "It keeps every job after a crash.", "It gets slow with a million jobs."
-    said = [
-        ("architect", "security", kept),
-        ("security", "architect", slow),
-        ("simplicity", "security", f"{kept} {slow}"),
-    ]
-    made = [
-        speech(Act.CRITIQUE, agent, words, about=about, answer=words)
-        for agent, about, words in said
-    ]
-    lines = report(fold(log_of([DebateStarted(setup=a_setup()), *made]))).splitlines()
-
-    ends = [line.rpartition("** ")[2] for line in lines if "Critique of" in line]
-    assert ends == [kept, slow, "As above."]
 
 
 def test_a_tie_is_called_a_tie() -> None:
@@ -342,20 +325,3 @@ def test_a_decision_is_one_line_without_formatting_everywhere(decision: str, lin
     assert shown in decision_text(debate).splitlines()
     assert verdict_for_programs(debate, "").decision == line
     assert f"*{literal(line)}*" in headline(debate, verdict).text
-
-
-@pytest.mark.parametrize(
-    ("act", "number", "words"),
-    [
-        (Act.CRITIQUE, 2, "round 2"),
-        (Act.QUESTIONS, 0, "before round 1"),
-        # First answers are given in round 1, whether rounds are held or not.
-        (Act.OPTIONS, 0, "after the first answers"),
-        (Act.BALLOT, 0, "after the first answers"),
-        (Act.AUDIT, 0, "after the first answers"),
-        (Act.SHADOW, 0, "beside the debate"),
-        (Act.FOLLOW_UP, 0, "after the verdict"),
-    ],
-)
-def test_a_turn_of_no_round_is_said_to_come_when_it_does(act: Act, number: int, words: str) -> None:
-    assert Turn(act=act, round=number, agent="judge").when == words
