@@ -336,17 +336,19 @@ class Debate:
     @property
     def open_cards(self) -> tuple[Clarifications, ...]:
         """Clarifications whose answers can still change. The agents wait for them."""
-        return tuple(card for card in self.clarifications.values() if self._is_open(card))
+        return tuple(
+            card
+            for key, card in self.clarifications.items()
+            if card.items
+            and key not in self.closed_cards
+            and (
+                card.closed_by_event or any(item.number not in self.answers for item in card.items)
+            )
+        )
 
     def is_asking(self, number: int) -> bool:
         """Whether the answer to the question of this number can still change."""
         return any(item.number == number for card in self.open_cards for item in card.items)
-
-    def _is_open(self, card: Clarifications) -> bool:
-        if card.turn.key in self.closed_cards:
-            return False
-        is_unanswered = any(item.number not in self.answers for item in card.items)
-        return is_unanswered or (card.closed_by_event and bool(card.items))
 
     def text_of(self, act: Act, round_number: int, agent: str, target: str | None = None) -> str:
         turn = turn_of(act, round_number, agent, target)

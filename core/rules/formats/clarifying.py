@@ -52,21 +52,17 @@ def ready(debate: Debate) -> Sequence[Turn] | None:
     for number in range(1, rounds + 1):
         turn = clarification_turn(number)
         if not debate.is_done(turn):
-            return _open_question_turns(debate, number, [agent.id for agent in agents]) or (turn,)
+            asking = debate.open_turns(_question_turn(number, agent.id) for agent in agents)
+            # Questions of agents whose models are away are not waited for.
+            present = agents_present(debate, [agent.id for agent in agents])
+            is_awaited = any(question_turn.agent in present for question_turn in asking)
+            return asking if is_awaited else (turn,)
         card = debate.clarifications.get(turn.key)
         if card and card in debate.open_cards:
             return ()
         if not card or not any(item.number in debate.answers for item in card.items):
             return None
     return None
-
-
-def _open_question_turns(debate: Debate, number: int, agents: Sequence[str]) -> Sequence[Turn]:
-    """Turns of agents that have not asked yet; none if the debate waits for none of them."""
-    turns = (_question_turn(number, agent) for agent in agents)
-    pending = debate.open_turns(turns)
-    present = agents_present(debate, agents)
-    return pending if any(turn.agent in present for turn in pending) else ()
 
 
 def facilitator_questions(debate: Debate) -> Sequence[Turn]:
