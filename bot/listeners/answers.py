@@ -9,7 +9,7 @@ from bot.slack.limits import POST_TEXT
 from bot.slack.mrkdwn import plain
 from bot.views.lists import status_words
 from bot.views.verdict import short_text
-from bot.views.vote import how_it_goes, who_stands_where
+from bot.views.vote import agents_by_option, round_notes
 from core.debate.state import Debate
 from core.errors import LogBroken, StoreError
 from core.figures import quantity
@@ -190,8 +190,8 @@ def status_answer(debate: Debate) -> str:
     ]
     if debate.verdict:
         lines += ["", short_text(debate, debate.verdict)]
-    elif positions := who_stands_where(debate):
-        lines += [positions, *how_it_goes(debate)]
+    elif positions := agents_by_option(debate):
+        lines += [positions, *round_notes(debate)]
     if debate.failure:
         lines.append(f":warning: {plain(debate.failure)}")
     return "\n".join(lines)

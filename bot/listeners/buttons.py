@@ -35,12 +35,27 @@ from bot.views.decision import (
     outcome_form,
     thanks,
 )
-from bot.views.group_post import everything
-from bot.views.message import VERDICT, Form, MessageView, in_full, message_form, notice, text_form
-from bot.views.notices import page_link, withdrawn
-from bot.views.progress import said_together
-from bot.views.verdict import whole
-from bot.views.vote import ballot_form, context_form, edits_in, field_of, options_form, places_of
+from bot.views.group_post import full_turn_texts
+from bot.views.message import (
+    VERDICT,
+    Form,
+    MessageView,
+    full_blocks,
+    message_form,
+    notice,
+    text_form,
+)
+from bot.views.notices import page_link, page_withdrawal
+from bot.views.progress import group_contributions
+from bot.views.verdict import full_verdict
+from bot.views.vote import (
+    ballot_form,
+    ballot_ranks,
+    context_form,
+    edit_field,
+    options_form,
+    submitted_edits,
+)
 from core.debate.people import Person
 from core.debate.state import Debate
 from core.debate.verdict import Decision, DecisionKind, DecisionOutcome, Feedback, OutcomeKind
@@ -108,7 +123,7 @@ async def open_ballot(context: ListenerContext, click: Click, debate: Debate) ->
 
 async def record_ballot(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     options = list[str]()
-    for place in range(places_of(debate)):
+    for place in range(ballot_ranks(debate)):
         option = form.choice(rank_field(place))
         if option and option in options:
             raise FieldError(rank_field(place), answers.CHOSEN_TWICE)
@@ -285,18 +300,20 @@ async def share_page(context: ListenerContext, _act: Interaction, debate: Debate
 async def withdraw_page(context: ListenerContext, _act: Interaction, debate: Debate) -> MessageView:
     if context.acts.share is None:
         raise BadInput(NO_PAGES)
-    return withdrawn(debate.id, had_page=await context.acts.share.withdraw(debate))
+    return page_withdrawal(debate.id, had_page=await context.acts.share.withdraw(debate))
 
 
 async def read_all(context: ListenerContext, click: Click, debate: Debate) -> None:
     contribution = debate.contributions.get(click.detail)
     if click.detail == VERDICT and debate.verdict:
-        section = whole(debate, debate.verdict)
+        section = full_verdict(debate, debate.verdict)
     elif contribution:
-        section = everything(debate, contribution.turn, said_together(debate, contribution.turn))
+        section = full_turn_texts(
+            debate, contribution.turn, group_contributions(debate, contribution.turn)
+        )
     else:
         raise BadInput(answers.NOTHING_TO_READ)
-    await context.open(click, text_form(READ_ALL, in_full(section, FORM_BLOCKS)))
+    await context.open(click, text_form(READ_ALL, full_blocks(section, FORM_BLOCKS)))
 
 
 def _steering(steer: Callable[[Debate, Person], Awaitable[None]]) -> OnClick:
@@ -324,11 +341,11 @@ async def open_options(context: ListenerContext, click: Click, debate: Debate) -
 
 async def record_options(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     """Record the edits of the form, once even if it arrives again; show errors at their fields."""
-    edits = edits_in(debate, form, form.person)
+    edits = submitted_edits(debate, form, form.person)
     try:
         await context.acts.steer.edit_options(debate, form.person, edits)
     except EditRefused as refused:
-        raise FieldError(field_of(refused.edit), str(refused)) from None
+        raise FieldError(edit_field(refused.edit), str(refused)) from None
 
 
 async def stop_session(context: ListenerContext, body: dict[str, Any]) -> None:

@@ -36,7 +36,7 @@ from bot.slack.mrkdwn import literal
 from bot.slack.payloads import Click, Command
 from bot.store.personal_tokens import PersonalToken
 from bot.views.message import MessageView, moment, notice
-from bot.views.notices import asked_already, asked_back, usage
+from bot.views.notices import confirm_command, confirm_duplicate, usage
 from bot.views.start_form import FormTarget
 from core.debate.log import fold
 from core.debate.people import Mention, Person, Place
@@ -124,7 +124,7 @@ async def answer_to(
             return None
         case UnclearText():
             form = reading.subcommand.form
-            return asked_back(reading.text, form, reading.command, origin=command.trigger_id)
+            return confirm_command(reading.text, form, reading.command, origin=command.trigger_id)
         case UnknownOption():
             return notice(answers.start_failure(answers.unknown_option(reading), command.words))
         case TypedQuestion():
@@ -182,7 +182,7 @@ async def start_or_explain(
     except BadInput as refusal:
         reason = answers.start_failure(str(refusal), request.question)
         if isinstance(refusal, DuplicateQuestion) and 0 < len(retry_text) <= MOST_COMMAND_CHARS:
-            return asked_already(reason, retry_text, origin=origin, ts=ts, thread=thread)
+            return confirm_duplicate(reason, retry_text, origin=origin, ts=ts, thread=thread)
         return notice(reason)
 
 
@@ -210,7 +210,7 @@ async def debate_it(context: ListenerContext, click: Click) -> MessageView:
         started = await start_with_links(context, request, text, origin=origin, thread=thread)
     except DuplicateQuestion as refusal:
         reason = answers.start_failure(str(refusal), text)
-        return asked_already(reason, text, origin=origin, ts=ts, thread=thread)
+        return confirm_duplicate(reason, text, origin=origin, ts=ts, thread=thread)
     return notice(answers.start_answer(started.debate_id, started.setup.warnings))
 
 

@@ -32,7 +32,7 @@ from bot.slack.evidence import file_references
 from bot.slack.payloads import MessageEvent
 from bot.slack.typed_text import has_question_mark, is_emoji_only
 from bot.views.message import MessageView, notice
-from bot.views.notices import asked_back, greeting, preview
+from bot.views.notices import confirm_command, greeting, preview
 from core.debate.people import Mention, Person
 from core.debate.state import Status
 from core.errors import BadInput
@@ -122,7 +122,7 @@ async def _answer(message: IncomingMessage) -> MessageView | None:
         return await _debate(message, reading, author, retry_text="" if has_more else text)
     if isinstance(reading, UnclearText):
         form, command, thread = reading.subcommand.form, reading.command, posted.thread_ts
-        return asked_back(text, form, command, origin=origin, ts=posted.ts, thread=thread)
+        return confirm_command(text, form, command, origin=origin, ts=posted.ts, thread=thread)
     return await _run_as_command(message, reading, author, text)
 
 

@@ -54,7 +54,7 @@ async def draw_home(context: ListenerContext, team: str, person: str) -> None:
         hits = await context.acts.find.newest(team, channels, MOST_AT_HOME)
         cases = await context.acts.count.cases(team, channels, MOST_COUNTED)
         rows = await context.lists.rows(hits)
-        view = home(rows, models=models, turned_out=calibration(cases))
+        view = home(rows, models=models, calibration=calibration(cases))
     client = (await context.clients.of(team)).client
     try:
         await client.views_publish(user_id=person, view=dict(view))

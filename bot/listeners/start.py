@@ -38,9 +38,9 @@ from bot.views.start_form import (
     FormDraft,
     FormOptions,
     FormTarget,
-    in_fields,
-    question_in,
+    extract_question,
     settings_form,
+    split_into_fields,
     start_form,
 )
 from core.debate.people import Person, Place
@@ -102,9 +102,9 @@ async def open_start_form(
     if target.channel:
         await context.check_channel(here)
     # If the message has more than a question, the whole message becomes the context.
-    question = question_in(text)
+    question = extract_question(text)
     message = "" if question == text.strip() else _cut(text, context, target)
-    first, *more_fields = in_fields(message)
+    first, *more_fields = split_into_fields(message)
     usual = await context.acts.start.usual(here, playbook or None)
     draft = FormDraft(question=question, context=first, more=tuple(more_fields), choices=usual)
     await context.open(act, await _form_with_estimate(context, draft, target, here, by=act.person))
@@ -126,7 +126,7 @@ async def _form_with_estimate(
     """The form, with an estimate of what its debate would cost in this channel."""
     request = DebateRequest(
         question=draft.question or _USUAL_QUESTION,
-        context=draft.whole_context,
+        context=draft.full_context,
         asked_by=by,
         place=here,
     )
@@ -236,13 +236,13 @@ async def start_from_form(context: ListenerContext, form: FormSubmission) -> Non
         raise FieldError(FieldId.SOURCES, str(wrong)) from None
     request = DebateRequest(
         question=draft.question,
-        context="\n\n".join(filter(None, (draft.whole_context, source))),
+        context="\n\n".join(filter(None, (draft.full_context, source))),
         asked_by=by,
         place=here,
         references=(*references, *linked),
         continues=target.continues,
     )
-    text, choices = f"{draft.question}\n{draft.whole_context}", draft.choices
+    text, choices = f"{draft.question}\n{draft.full_context}", draft.choices
     try:
         await start_with_links(context, request, text, origin=form.view_id, choices=choices)
     except DuplicateQuestion as reminder:  # an error at a field keeps the form open

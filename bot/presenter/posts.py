@@ -29,14 +29,14 @@ from bot.slack.ids import (
 )
 from bot.slack.mrkdwn import bare_gist
 from bot.views import notices
-from bot.views.board import board, question_is_whole
+from bot.views.board import board, shows_full_question
 from bot.views.clarifications import card
 from bot.views.decision import answer_views, decision_line, outcome_post, question_line, reminder
-from bot.views.group_post import group_post, turn
+from bot.views.group_post import group_post, turn_posts
 from bot.views.message import MessageView
 from bot.views.progress import is_shown
-from bot.views.verdict import headline, verdict
-from bot.views.vote import vote
+from bot.views.verdict import headline, verdict_posts
+from bot.views.vote import vote_post
 from core.acts.act import ACTS
 from core.debate.debate_events import (
     ClarificationsClosed,
@@ -144,7 +144,7 @@ def _headline(scene: Scene) -> MessageView:
 
 
 def _vote(scene: Scene) -> MessageView:
-    return vote(scene.debate, _known(scene.debate.tally), superseded=scene.superseded)
+    return vote_post(scene.debate, _known(scene.debate.tally), superseded=scene.superseded)
 
 
 def _known(value: T | None) -> T:
@@ -216,7 +216,7 @@ def _answer(occasion: Occasion[FollowUpAnswered]) -> Sequence[MessageView]:
 
 def _told_in_asked(occasion: Occasion[VerdictReached]) -> MessageView:
     whole = address_of(headline_key(occasion.debate.id, occasion.event.edition))
-    return notices.brought_back(occasion.debate, occasion.event.verdict, whole)
+    return notices.verdict_in_short(occasion.debate, occasion.event.verdict, whole)
 
 
 def _reminders(occasion: Occasion[ReminderDue]) -> Sequence[MessageView]:
@@ -312,7 +312,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
     ),
     Post(
         on=DebateStarted,
-        view=lambda it: [notices.asked_line(it.debate, address_of(board_key(it.debate.id)))],
+        view=lambda it: [notices.board_link_line(it.debate, address_of(board_key(it.debate.id)))],
         key=lambda it, _: asking_thread_key(it.debate.id, "link"),
         where=PostPlace.ASKED,
         urgent=True,
@@ -336,7 +336,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
     # The question in full where the board has no room for it.
     Post(
         on=DebateStarted,
-        view=lambda it: () if question_is_whole(it.debate) else notices.question(it.debate),
+        view=lambda it: () if shows_full_question(it.debate) else notices.question_posts(it.debate),
     ),
     reaction(NoteAdded, _SEEN, lambda event: event.note.id.partition("/")[0]),
     # A note from a form is shown to everybody.
@@ -360,7 +360,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
     Post(
         on=ContributionMade,
         when=lambda it: is_shown(it.event.contribution),
-        view=lambda it: turn(it.debate, it.event.contribution),
+        view=lambda it: turn_posts(it.debate, it.event.contribution),
         key=lambda it, part: turn_key(it.debate.id, it.event.contribution.turn.key, part),
         turn=lambda event: event.contribution.turn,
     ),
@@ -373,7 +373,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
     Post(
         on=FacilitatorDecided,
         when=lambda it: _is_loud(it) or it.event.guidance.next_step is not NextStep.GO_ON,
-        view=lambda it: [notices.guidance(it.debate, it.event.guidance)],
+        view=lambda it: [notices.guidance_line(it.debate, it.event.guidance)],
         turn=lambda event: event.guidance.turn,
     ),
     # That a round is held shows on the board; the verdict says when the last one was over.
@@ -402,7 +402,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
     ),
     Post(on=DebateResumed, view=lambda it: [notices.resume_line(it.event.by)]),
     Post(on=OutageBegan, view=lambda it: [notices.outage(it.event.reason)]),
-    Post(on=OutageEnded, view=lambda _: [notices.outage_over()]),
+    Post(on=OutageEnded, view=lambda _: [notices.outage_end()]),
     Post(on=TimeRanOut, view=lambda it: [notices.out_of_time(of_outage=it.event.of_outage)]),
     # In a quiet debate it is a part of the verdict's post; until then the board has it.
     Post(
@@ -419,7 +419,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
     Post(
         on=VerdictReached,
         when=lambda it: _counts(it) and _is_loud(it),
-        view=lambda it: verdict(it.debate, it.event.verdict),
+        view=lambda it: verdict_posts(it.debate, it.event.verdict),
     ),
     Post(
         on=VerdictReached,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf
 
 from bot.presenter.posts import turn_of
-from bot.views.progress import are_held, group_of, is_complete, is_read, order
+from bot.views.progress import are_groups_held, is_complete, is_read, order, turn_group
 from core.debate.log import RecordedEvent, apply
 from core.debate.state import Debate, Status
 from core.debate.turn import BESIDE
@@ -81,18 +81,18 @@ def _frontier(debate: Debate) -> tuple[tuple[float, float], bool]:
 
     Beyond all places, if none can; before all of them, while people must act.
     """
-    place = group_of if debate.setup.quiet else order
+    place = turn_group if debate.setup.quiet else order
     # A summary is read by agents: no post waits for one.
     turns = [turn for turn in schedule.ready(debate) if turn.act not in BESIDE]
     coming = (*turns, *(schedule.waiting_for_options(debate) if turns else ()))
     places = [place(debate, turn) for turn in coming if is_read(debate, turn)]
     waits = debate.status is Status.RUNNING and not turns and not schedule.conclusion(debate)
-    if waits or (debate.setup.quiet and are_held(debate)):
+    if waits or (debate.setup.quiet and are_groups_held(debate)):
         return (-1, -1), waits
     return min(places, default=(inf, inf)), waits
 
 
 def _place(debate: Debate, entry: RecordedEvent) -> tuple[int, int]:
     turn = turn_of(entry)
-    place = group_of if debate.setup.quiet else order
+    place = turn_group if debate.setup.quiet else order
     return place(debate, turn) if turn else (0, 0)

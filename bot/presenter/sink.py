@@ -30,7 +30,7 @@ from core.use_cases.remind import RemindPeople
 from core.values import Recent
 
 
-def words_of(debate: Debate) -> str:
+def search_words(debate: Debate) -> str:
     """The words for the search: question, options, verdict, decisions and outcomes."""
     setup, verdict = debate.setup, debate.verdict
     options = (item.name for item in options_of(debate).items)
@@ -123,7 +123,7 @@ class Presenter:
         if self.words and isinstance(recorded.event, _WORTH_FINDING):
             place = debate.setup.place
             channel = Channel(place.workspace, place.channel)
-            await self.words.put(debate.id, channel, words_of(debate))
+            await self.words.put(debate.id, channel, search_words(debate))
         match recorded.event:
             case DebateStarted() if self.reminders:
                 await self.reminders.put_reveal(debate)

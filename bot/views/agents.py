@@ -1,4 +1,4 @@
-"""Who debates, and what a review is about and found, as people read it (pure)."""
+"""Views of the agents, of a review's subject and of its findings (pure)."""
 
 from collections.abc import Iterator, Sequence
 
@@ -31,19 +31,19 @@ def agent_list(debate: Debate) -> str:
     agents, reasons = debate.setup.agents, debate.setup.reasons
     if casting.is_due(debate) and debate.status is Status.RUNNING:
         return "*Agents*\n_Being chosen for this question …_"
-    # One model for all is said once, below.
-    shared = model_count_words(agents).rstrip(".")
+    # If all agents have the same model, one line below the list names it.
+    shared_model = model_count_words(agents).rstrip(".")
     names = {
-        agent.id: f"{icon(agent)} {literal(title(agent))}{'' if shared else _model(agent)}"
+        agent.id: f"{icon(agent)} {literal(title(agent))}{'' if shared_model else _model(agent)}"
         for agent in agents
     }
     if reasons:
         head = "*Agents, chosen for this question*"
-        why = {agent.id: gist(reasons.get(agent.id, ""), _REASON_LIMIT) for agent in agents}
-        text = item_list([f"{name}: {why[item]}" for item, name in names.items()], _LIMIT)
+        texts = {agent.id: gist(reasons.get(agent.id, ""), _REASON_LIMIT) for agent in agents}
+        text = item_list([f"{name}: {texts[item]}" for item, name in names.items()], _LIMIT)
     else:
         head, text = "*Agents*", item_list(names.values(), _LIMIT, " · ")
-    foot = f"\n_{shared}:_{_model(agents[0])}" if shared else ""
+    foot = f"\n_{shared_model}:_{_model(agents[0])}" if shared_model else ""
     if all(map(is_offline, agents)):
         foot = f"\n:warning: _{quantity(len(agents), 'point')} of view, no model: checklists only_"
     return f"{head}\n{text}{foot}"
@@ -59,31 +59,35 @@ _TITLE_LIMIT = 80
 _SUBJECT_LIMIT = 500
 _WORDS_LIMIT = 600
 _WRONG_LIMIT = 200
-#: Findings in the verdict's short form, and all their characters.
+#: Most characters of all findings in the verdict's short form.
 _LINES_LIMIT = 1400
 
 
 def subject_line(debate: Debate) -> str:
-    """What is reviewed, and what its author handed in since; empty where nothing is."""
+    """The subject of a review and the versions that its author handed in; else empty."""
     if debate.setup.format != review.NAME:
         return ""
-    named = [
+    titles = [
         link(reference.address, reference.title)
         if reference.address.startswith("https://")
         else gist(reference.title, _TITLE_LIMIT)
         for reference in references(debate)
     ]
-    changed = [
+    new_versions = [
         f"{gist(source.reference.title, _TITLE_LIMIT)} ({source.id})"
         for source in changed_texts(debate)
     ]
-    lines = [item_list(named, _SUBJECT_LIMIT, ", ")]
-    lines += [f"Handed in since: {item_list(changed, _SUBJECT_LIMIT, ', ')}"] if changed else []
-    return f"*Subject*\n{chr(10).join(lines)}" if named else ""
+    lines = [item_list(titles, _SUBJECT_LIMIT, ", ")]
+    lines += (
+        [f"Handed in since: {item_list(new_versions, _SUBJECT_LIMIT, ', ')}"]
+        if new_versions
+        else []
+    )
+    return f"*Subject*\n{chr(10).join(lines)}" if titles else ""
 
 
 def finding_counts(debate: Debate) -> str:
-    """How many findings are open, resolved and struck out; empty before there are reviews."""
+    """The numbers of open, resolved and struck out findings; empty before the first review."""
     if debate.setup.format != review.NAME or not review.FORMAT.positions(debate):
         return ""
     findings = current_findings(debate)
@@ -91,45 +95,52 @@ def finding_counts(debate: Debate) -> str:
     texts = [open_findings_words(findings) or "none open"]
     texts += [f"{quantity(resolved, 'finding')} resolved"] if resolved else []
     texts += [words] if (words := answered_words(findings)) else []
-    texts += [f"{lost} struck out"] if (lost := struck_count(debate)) else []
+    texts += [f"{struck} struck out"] if (struck := struck_count(debate)) else []
     return f"*Findings*: {'; '.join(texts)}"
 
 
 def findings_in_short(debate: Debate, findings: Sequence[ReviewFinding], most: int) -> str:
-    """So many of the open findings, the gravest first; the rest is counted."""
+    """Return the `most` gravest open findings, and the number of the other ones."""
     open_findings = [finding for finding in findings if finding.is_open]
     lines = [f"• {finding_line(debate, finding)}" for finding in open_findings]
     texts = [item_list(lines[:most], _LINES_LIMIT)]
-    more = len(open_findings) - most
-    texts += [f"• … and {quantity(more, 'more finding')}"] if more > 0 else []
+    others = len(open_findings) - most
+    texts += [f"• … and {quantity(others, 'more finding')}"] if others > 0 else []
     texts += [f"_{struck_words(debate)}_"] if struck_words(debate) else []
     return "\n".join(filter(None, texts))
 
 
 def finding_line(debate: Debate, finding: ReviewFinding, *, whole: bool = False) -> str:
-    """A finding: how much it weighs, where, what is wrong; in whole, the words it is about."""
-    about, limit = finding.citation, (10 if whole else 1) * _WRONG_LIMIT
+    """A finding in one line: severity, place and fault.
 
-    def said(text: str) -> str:
+    `whole`: also the quoted words, the proposed change, the status and the agents who raised it.
+    """
+    citation, limit = finding.citation, (10 if whole else 1) * _WRONG_LIMIT
+
+    def short(text: str) -> str:
         return gist(link_citations(text, ()), limit)
 
-    place = ", ".join(filter(None, (about.source, about.place)))
-    where = link(about.address, place) if about.address.startswith("https://") else gist(place, 200)
+    place = ", ".join(filter(None, (citation.source, citation.place)))
+    location = (
+        link(citation.address, place)
+        if citation.address.startswith("https://")
+        else gist(place, 200)
+    )
     number = f" {finding.number}" if finding.number else ""
     name = f"*{finding.severity.value.capitalize()}{number}*"
     if not whole:
-        return f"{name} ({where}): {said(finding.wrong)}"
-    line = f"{name} “{gist(about.words, _WORDS_LIMIT)}” ({where}): {said(finding.wrong)}"
-    line += f" _To mend it_: {said(finding.mend)}" if finding.mend else ""
+        return f"{name} ({location}): {short(finding.wrong)}"
+    line = f"{name} “{gist(citation.words, _WORDS_LIMIT)}” ({location}): {short(finding.wrong)}"
+    line += f" _To mend it_: {short(finding.mend)}" if finding.mend else ""
     line += f" – *{finding.status.value}*"
-    line += f": {said(finding.why)}" if finding.why else ""
+    line += f": {short(finding.why)}" if finding.why else ""
     line += "".join(f"\n> {gist(change, limit)}" for change in finding.changed)
-    by = ", ".join(name_of(debate, agent) for agent in finding.raised_by)
-    return f"{line} _({by})_" if by else line
+    agents = ", ".join(name_of(debate, agent) for agent in finding.raised_by)
+    return f"{line} _({agents})_" if agents else line
 
 
 def finding_lines(findings: Sequence[ReviewFinding], most: int) -> Iterator[str]:
-    """The findings of one agent in a line each, those that were struck out left out."""
+    """Return an agent's findings, one line each, without those that were struck out."""
     for item in [finding for finding in findings if finding.counts][:most]:
         status = "" if item.status is FindingStatus.OPEN else f", {item.status.value}"
         name = f"{item.severity.value.capitalize()}{status}"

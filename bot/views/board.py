@@ -1,4 +1,4 @@
-"""The board: the pinned root message that shows where a debate stands (pure)."""
+"""The board: the pinned root message that shows the state of a debate (pure)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -7,8 +7,8 @@ from bot.slack.blocks import Block, button, confirmation, row
 from bot.slack.ids import ActionId, address_of, board_key
 from bot.slack.mrkdwn import gist, literal, plain, split
 from bot.views.agents import agent_list, finding_counts, subject_line
-from bot.views.decision import standing
-from bot.views.group_post import answer_of
+from bot.views.decision import team_decision
+from bot.views.group_post import short_answer
 from bot.views.message import (
     OFFLINE_NOTE,
     PAGE_LIMIT,
@@ -30,14 +30,14 @@ from bot.views.notices import decided_earlier
 from bot.views.progress import plan, progress, stage
 from bot.views.verdict import disclaimer, shortcomings
 from bot.views.vote import (
-    anyway_buttons,
-    decided_on,
-    how_it_goes,
-    how_it_went,
-    in_a_line,
+    agents_by_option,
+    debate_anyway_buttons,
+    decision_in_short,
+    round_notes,
+    rounds_summary,
     single_answer,
+    tally_line,
     team_count,
-    who_stands_where,
 )
 from core.debate.contributions import SummaryKind
 from core.debate.state import Debate, Status
@@ -51,7 +51,7 @@ from core.rules.options import options_of
 from core.rules.sealing import SEALED, reveals_at
 from core.transcript.vote import cross_check_line
 
-# Room for each part, so that the board stays within a message for any debate.
+# Most characters of each part, so that the board of any debate fits into one message.
 _QUESTION_LIMIT = 700
 _WORKING_LIMIT = 400
 _POSITIONS_LIMIT = 1300
@@ -64,7 +64,7 @@ _REASON_LIMIT = 160
 
 
 class BoardAction(StrEnum):
-    """What a person can do to a running debate."""
+    """The buttons of the board."""
 
     ANSWER = "Answer questions"
     STOP = "Stop"
@@ -78,7 +78,7 @@ class BoardAction(StrEnum):
     REVEAL = "Reveal"
 
 
-#: For screen readers; each holds the words that others see.
+#: For screen readers. Each contains the visible words of its button.
 _LABELS: Mapping[BoardAction, str] = {
     BoardAction.STOP: "Stop this debate",
     BoardAction.VOTE_NOW: "Let the agents vote now",
@@ -95,25 +95,33 @@ _WHOLE_ROUNDS = frozenset({SummaryKind.ROUND, SummaryKind.META})
 def board(
     debate: Debate, *, remarks: Sequence[str] = (), links: Mapping[str, str] | None = None
 ) -> MessageView:
-    """Return the board for the debate as it is now.
+    """Return the board of a debate.
 
-    `remarks` are clean text ("It could not be pinned: …"); `links`, name → address, stand at the
-    end.
+    Args:
+        debate: In its current state.
+        remarks: Warnings as plain text, such as "It could not be pinned: …".
+        links: Name → address, shown at the end.
     """
     is_running = debate.status is Status.RUNNING
-    more = "" if question_is_whole(debate) else "\n_Question and context in full: in the thread._"
-    earlier = address_of(board_key(debate.setup.continues)) if debate.setup.continues else ""
-    goes_on = f"\n:arrow_right: Goes on from <{earlier}|an earlier debate>" if earlier else ""
+    full_text_note = (
+        "" if shows_full_question(debate) else "\n_Question and context in full: in the thread._"
+    )
+    address = address_of(board_key(debate.setup.continues)) if debate.setup.continues else ""
+    earlier_debate = (
+        f"\n:arrow_right: Goes on from <{address}|an earlier debate>" if address else ""
+    )
     playbook = debate.setup.playbook
-    held_as = f"\n:clipboard: Playbook: {gist(playbook.title, _REASON_LIMIT)}" if playbook else ""
+    playbook_line = (
+        f"\n:clipboard: Playbook: {gist(playbook.title, _REASON_LIMIT)}" if playbook else ""
+    )
     top = [
-        f"*Question*\n{_question_line(debate)}{more}{goes_on}{held_as}",
+        f"*Question*\n{_question_line(debate)}{full_text_note}{earlier_debate}{playbook_line}",
         subject_line(debate),
         agent_list(debate),
         _sealed_line(debate),
         *_troubles(debate, remarks),
     ]
-    middle = list(_now(debate) if is_running else _result(debate))
+    middle = list(_running_parts(debate) if is_running else _end_parts(debate))
     blocks: list[Block] = [header(_headline(debate))]
     for text in filter(None, top):
         blocks += sections(text)
@@ -124,30 +132,32 @@ def board(
     if is_running or debate.is_sealed:
         blocks += _buttons(debate)
     else:
-        blocks += row("skipped", anyway_buttons(debate))
-    # Notifications and the list of pins show its beginning.
-    way = f"*{stage(debate)}*: {progress(debate).words}" if is_running else ""
-    lines = [f"{_headline(debate)}: {_question_line(debate)}", *top[1:], way, *middle]
+        blocks += row("skipped", debate_anyway_buttons(debate))
+    # Notifications and the list of pins show the beginning of the text.
+    progress_line = f"*{stage(debate)}*: {progress(debate).words}" if is_running else ""
+    lines = [f"{_headline(debate)}: {_question_line(debate)}", *top[1:], progress_line, *middle]
     text = "\n".join(line for line in lines if line)
     return MessageView(text=split(text, PAGE_LIMIT)[0], blocks=blocks)
 
 
-def question_is_whole(debate: Debate) -> bool:
-    """Whether the board has room for the whole question and there is no context besides it."""
+def shows_full_question(debate: Debate) -> bool:
+    """Whether the board shows the whole question, and the debate has no context."""
     return len(plain(debate.setup.question)) <= _QUESTION_LIMIT and not debate.setup.context
 
 
 def _sealed_line(debate: Debate) -> str:
-    """That the ballot is sealed, between what, and who has voted; never what."""
+    """For a sealed ballot: its options and who has voted, but not for what."""
     if not debate.is_sealed:
         return ""
     voters = ", ".join(person(ballot.by) for ballot in debate.people_ballots.values())
-    there = "verdict" in debate.times
+    has_verdict = "verdict" in debate.times
     lines = (
         f":lock: *Sealed ballot*\n{SEALED}",
-        f"It is revealed {moment(until)} at the latest." if (until := reveals_at(debate)) else "",
-        who_stands_where(debate),
-        "The agents' verdict is there." if there else "",
+        f"It is revealed {moment(reveal_at)} at the latest."
+        if (reveal_at := reveals_at(debate))
+        else "",
+        agents_by_option(debate),
+        "The agents' verdict is there." if has_verdict else "",
         f"Voted so far: {voters}." if voters else "Nobody has voted yet.",
     )
     return "\n".join(filter(None, lines))
@@ -164,8 +174,8 @@ def _headline(debate: Debate) -> str:
 
 
 def _question_line(debate: Debate) -> str:
-    first, *rest = split(plain(debate.setup.question), _QUESTION_LIMIT) or ["_nothing to read_"]
-    return f"{first}…" if rest else first
+    first, *others = split(plain(debate.setup.question), _QUESTION_LIMIT) or ["_nothing to read_"]
+    return f"{first}…" if others else first
 
 
 def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
@@ -174,10 +184,10 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
     texts = (*debate.setup.warnings, *remarks, *fallback_words(debate.calls), *warnings)
     lines = [gist(words, _REASON_LIMIT) for words in texts]
     lines += [
-        f"{name_of(debate, failed.turn.agent)} failed to give a {turn_noun(debate, failed.turn)}: "
-        f"{gist(failed.reason, _REASON_LIMIT)}"
-        f"{' The full text is used.' if failed.turn.act is Act.SUMMARY else ''}"
-        for failed in debate.failures.values()
+        f"{name_of(debate, failure.turn.agent)} failed to give a "
+        f"{turn_noun(debate, failure.turn)}: {gist(failure.reason, _REASON_LIMIT)}"
+        f"{' The full text is used.' if failure.turn.act is Act.SUMMARY else ''}"
+        for failure in debate.failures.values()
     ]
     lines += _waiting(debate) if is_running else ()
     if is_running and not schedule.has_quorum(debate):
@@ -193,29 +203,29 @@ def _waiting(debate: Debate) -> Iterator[str]:
     for reason in dict.fromkeys(debate.unavailable_agents.values()):
         names = [
             name_of(debate, agent)
-            for agent, why in debate.unavailable_agents.items()
-            if why == reason
+            for agent, cause in debate.unavailable_agents.items()
+            if cause == reason
         ]
         verb = "waits" if len(names) == 1 else "wait"
         yield f"{', '.join(names)} {verb} for a model: {gist(reason, _REASON_LIMIT)} {wait}."
 
 
-def _now(debate: Debate) -> Iterator[str]:
+def _running_parts(debate: Debate) -> Iterator[str]:
     if not debate.outage:
         yield _working(debate, schedule.ready(debate))
     yield _earlier(debate)
-    if until := schedule.due(debate):
-        yield f":raising_hand: The agents wait for answers in the thread until {moment(until)}."
+    if deadline := schedule.due(debate):
+        yield f":raising_hand: The agents wait for answers in the thread until {moment(deadline)}."
     if debate.tally:
-        yield in_a_line(debate, debate.tally)
+        yield tally_line(debate, debate.tally)
     yield _summary(debate)
     yield finding_counts(debate)
-    yield "" if debate.is_sealed else who_stands_where(debate) or _positions(debate)
-    yield "\n".join(how_it_goes(debate))
+    yield "" if debate.is_sealed else agents_by_option(debate) or _positions(debate)
+    yield "\n".join(round_notes(debate))
 
 
 def _summary(debate: Debate) -> str:
-    """The newest background summary, which may be some rounds behind."""
+    """The newest summary of whole rounds, which may be some rounds old."""
     summaries = [summary for summary in debate.summaries.values() if summary.kind in _WHOLE_ROUNDS]
     if not summaries:
         return ""
@@ -223,19 +233,19 @@ def _summary(debate: Debate) -> str:
     phase = newest.turn.target
     upto = f"after {Act(phase).phase}" if phase in set(Act) else f"up to round {newest.turn.round}"
     text = gist(newest.text, _SUMMARY_LIMIT)
-    who = letters(debate, newest.model_copy(update={"text": text}))
-    return "\n".join(filter(None, (f"*Summary {upto}*", text, who)))
+    letter_key = letters(debate, newest.model_copy(update={"text": text}))
+    return "\n".join(filter(None, (f"*Summary {upto}*", text, letter_key)))
 
 
 def _working(debate: Debate, turns: Sequence[Turn]) -> str:
-    """Which agents take which turns."""
-    own: dict[str, list[str]] = {}
+    """The agents at work and their turns."""
+    nouns_by_agent: dict[str, list[str]] = {}
     for turn in turns:
         if turn.act not in {Act.TALLY, Act.CASTING}:
-            own.setdefault(turn.agent, []).append(turn_noun(debate, turn))
+            nouns_by_agent.setdefault(turn.agent, []).append(turn_noun(debate, turn))
     lines = (
-        f"{name_of(debate, agent)} ({first}{f' and {len(rest)} more' if rest else ''})"
-        for agent, (first, *rest) in own.items()
+        f"{name_of(debate, agent)} ({first}{f' and {len(others)} more' if others else ''})"
+        for agent, (first, *others) in nouns_by_agent.items()
     )
     names = item_list(lines, _WORKING_LIMIT, " · ")
     return f"At work: {names}" if names else ""
@@ -244,27 +254,27 @@ def _working(debate: Debate, turns: Sequence[Turn]) -> str:
 def _positions(debate: Debate) -> str:
     lines = (
         f"• *{name_of(debate, position.turn.agent)}*: "
-        f"{answer_of(debate.setup.agent(position.turn.agent), position, _POSITION_LIMIT)}"
+        f"{short_answer(debate.setup.agent(position.turn.agent), position, _POSITION_LIMIT)}"
         for position in format_of(debate).positions(debate).values()
     )
     text = item_list(lines, _POSITIONS_LIMIT)
     return f"*Positions so far*\n{text}" if text else ""
 
 
-def _result(debate: Debate) -> Iterator[str]:
+def _end_parts(debate: Debate) -> Iterator[str]:
     if debate.verdict:
-        decision = decided_on(debate, debate.verdict, _DECISION_LIMIT)
+        decision = decision_in_short(debate, debate.verdict, _DECISION_LIMIT)
         sure = confidence(debate.verdict)
         yield f"*The agents' verdict*\n{decision}\n*Confidence*: {sure}"
         yield finding_counts(debate)
-        yield how_it_went(debate)
-        if (checked := cross_check_line(debate, debate.verdict)) and checked.is_warning:
-            yield line_text(debate, checked)
+        yield rounds_summary(debate)
+        if (cross_check := cross_check_line(debate, debate.verdict)) and cross_check.is_warning:
+            yield line_text(debate, cross_check)
         yield single_answer(debate)
-        yield standing(debate)
+        yield team_decision(debate)
     if debate.tally:
-        yield in_a_line(debate, debate.tally)
-        # Nobody is invited to vote where the post is missing that has the button.
+        yield tally_line(debate, debate.tally)
+        # A quiet debate without a verdict has no post with the ballot button.
         if debate.verdict or not debate.setup.quiet:
             yield team_count(debate)
     yield _summary(debate)
@@ -275,11 +285,12 @@ def _result(debate: Debate) -> Iterator[str]:
 
 
 def _earlier(debate: Debate) -> str:
-    """The verdict that stood before the skipped debate was wanted, while there is no other."""
+    """The verdict from before a person asked to debate anyway, until there is a new one."""
     earlier = None if debate.verdict else debate.earlier_verdict
     if earlier is None:
         return ""
-    return f"*The verdict before it was debated*\n{decided_on(debate, earlier, _DECISION_LIMIT)}"
+    decision = decision_in_short(debate, earlier, _DECISION_LIMIT)
+    return f"*The verdict before it was debated*\n{decision}"
 
 
 def _foot(debate: Debate, links: Mapping[str, str]) -> Iterator[str]:
@@ -308,7 +319,7 @@ def _buttons(debate: Debate) -> list[Block]:
             return []
         can_vote = len(format_of(debate).positions(debate)) > 1
         goes_on = not schedule.is_cut_short(debate)
-        anyway = anyway_buttons(debate)
+        anyway = debate_anyway_buttons(debate)
         possible |= {
             BoardAction.ANSWER: waiting > 0,
             BoardAction.STOP: True,

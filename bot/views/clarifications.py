@@ -31,7 +31,7 @@ from core.rules import schedule
 from core.rules.formats import clarifying
 from core.rules.formats.review import SEVERE, is_settled_by_text, unasked_words
 
-#: Characters that all questions of a card may take together, and one of them.
+#: Most characters of all questions of a card together, and of one question.
 _ROOM = 9000
 _MOST_WORDS = 600
 _LABEL_LIMIT = 400
@@ -41,12 +41,11 @@ _HOW = (
     "Anybody in this channel can answer. While a question is open, answers can be corrected: name "
     "the question again, or edit your message; deleting it takes the answer back."
 )
-#: What becomes of a reply that names no question.
+#: The effect of a reply without the number of a question.
 _WITHOUT_NUMBER = "Without the number it is a note, until you say which question it answers."
 
 
 def card(debate: Debate, clarifications: Clarifications) -> MessageView:
-    # Questions of the card that people can still answer.
     still_open = {item.number for item in schedule.open_questions(debate)}
     waiting = [item for item in clarifications.items if item.number in still_open]
     limit = min(_MOST_WORDS, _ROOM // (2 * max(len(clarifications.items), 1)))
@@ -57,13 +56,13 @@ def card(debate: Debate, clarifications: Clarifications) -> MessageView:
         f"{_outcome(debate, item, limit, is_open=item in waiting)}"
         for item in clarifications.items
     ]
-    what = "finding" if debate.findings and clarifications.turn.round else "question"
-    title = f"{what.capitalize()}s: closed"
-    if not waiting and _correctable_until(debate, clarifications):
-        title = f"{what.capitalize()}s: answered"
+    noun = "finding" if debate.findings and clarifications.turn.round else "question"
+    title = f"{noun.capitalize()}s: closed"
+    if not waiting and _correction_deadline(debate, clarifications):
+        title = f"{noun.capitalize()}s: answered"
     if waiting:
         suffix = " still open" if len(waiting) < len(clarifications.items) else ""
-        title = f"{quantity(len(waiting), what)}{suffix}"
+        title = f"{quantity(len(waiting), noun)}{suffix}"
     blocks: list[Block] = [header(title), *sections(head)]
     for item, line in zip(clarifications.items, lines, strict=True):
         section: Block = {"expand": True, "text": verbatim(line), "type": "section"}
@@ -84,8 +83,8 @@ def card(debate: Debate, clarifications: Clarifications) -> MessageView:
 def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
     fields = list[Block]()
     for item in items:
-        who = ", ".join(bare(plain_name(debate, agent), 40) for agent in item.asked_by)
-        hint = f"Asked by {who}. If nobody answers: {item.assumption or _NOTHING}"
+        names = ", ".join(bare(plain_name(debate, agent), 40) for agent in item.asked_by)
+        hint = f"Asked by {names}. If nobody answers: {item.assumption or _NOTHING}"
         field = Field(
             question_field(item.number),
             bare(f"{item.number}. {item.question}", _LABEL_LIMIT),
@@ -94,19 +93,19 @@ def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
         )
         fields.append(text_input(field, multiline=True))
     skip_field = Field(FieldId.REST, "What I leave empty", optional=True)
-    rest = checkbox(skip_field, "Skip it: what the form says is assumed")
+    skip_box = checkbox(skip_field, "Skip it: what the form says is assumed")
     intro = f"*{gist(debate.setup.question, _HINT_LIMIT)}*"
     return form(
         CallbackId.ANSWER_FORM,
         title="Answer questions",
         submit="Send answers",
-        blocks=[*sections(intro), *fields, rest],
+        blocks=[*sections(intro), *fields, skip_box],
         metadata={"debate": debate.id},
     )
 
 
-def _correctable_until(debate: Debate, clarifications: Clarifications) -> datetime | None:
-    """Until when answers can be corrected, once all are given; None: no longer, or not all are."""
+def _correction_deadline(debate: Debate, clarifications: Clarifications) -> datetime | None:
+    """The end of the time to correct answers; None if it is over, or an answer is missing."""
     is_answered = all(item.number in debate.answers for item in clarifications.items)
     if schedule.is_cut_short(debate) or not is_answered or clarifications not in debate.open_cards:
         return None
@@ -117,9 +116,9 @@ def _correctable_until(debate: Debate, clarifications: Clarifications) -> dateti
 def _head(debate: Debate, clarifications: Clarifications, waiting: Sequence[Clarification]) -> str:
     if debate.stop or debate.status is Status.FAILED:
         return "The debate was ended: the agents read no answers any more."
-    if not waiting and (until := _correctable_until(debate, clarifications)):
+    if not waiting and (deadline := _correction_deadline(debate, clarifications)):
         return (
-            f"The agents go on at {moment(until)}. Until then who answered in the thread can "
+            f"The agents go on at {moment(deadline)}. Until then who answered in the thread can "
             "edit their message."
         )
     if not waiting:
@@ -127,43 +126,45 @@ def _head(debate: Debate, clarifications: Clarifications, waiting: Sequence[Clar
             "The agents go on with what is here. While the debate runs, what you add in the "
             "thread reaches them as a note."
         )
-    number, who = waiting[0].number, person(debate.setup.asked_by)
-    until = (
+    number, asker = waiting[0].number, person(debate.setup.asked_by)
+    deadline = (
         f"Waiting until {moment(clarifications.until)}. Where nobody has answered by then, what it "
         "says under the question is assumed."
     )
     if debate.paused_by:
-        until = "Paused: the time to answer stands still until somebody resumes the debate."
-    until = f":hourglass_flowing_sand: {until}"
+        deadline = "Paused: the time to answer stands still until somebody resumes the debate."
+    deadline = f":hourglass_flowing_sand: {deadline}"
     if debate.findings and clarifications.turn.round:
         items = debate.findings.items
-        rest = sum(item.severity not in SEVERE for item in items)
-        more = f" Lighter findings in the agents' posts: {rest}." if rest else ""
-        more += f" {beyond}" if (beyond := unasked_words(debate)) else ""
+        light = sum(item.severity not in SEVERE for item in items)
+        note = f" Lighter findings in the agents' posts: {light}." if light else ""
+        note += f" {unasked}" if (unasked := unasked_words(debate)) else ""
         return (
-            f"{who}, this is what matters of what the agents found.{more} Answer in this thread: "
+            f"{asker}, this is what matters of what the agents found.{note} Answer in this thread: "
             f"`{number}: we do it because …`. If you changed the text, attach it to a reply "
             "*before* you answer the last one. Then the agents look again at what they "
-            f"found.\n{until}"
+            f"found.\n{deadline}"
         )
     return (
-        f"{who}, please answer this before the agents begin. "
-        f"Reply in this thread: `{number}: your answer`. {_WITHOUT_NUMBER}\n{until}"
+        f"{asker}, please answer this before the agents begin. "
+        f"Reply in this thread: `{number}: your answer`. {_WITHOUT_NUMBER}\n{deadline}"
     )
 
 
 def _outcome(debate: Debate, item: Clarification, limit: int, *, is_open: bool) -> str:
     answer = debate.answers.get(item.number)
-    assumed = gist(item.assumption, limit) or _NOTHING
+    assumption = gist(item.assumption, limit) or _NOTHING
     if answer and answer.text:
-        others = debate.other_answers(item.number)
-        text = "".join(f"; {person(other.by)} said: {gist(other.text, limit)}" for other in others)
+        later_answers = debate.other_answers(item.number)
+        text = "".join(f"; {person(one.by)} said: {gist(one.text, limit)}" for one in later_answers)
         return f":white_check_mark: {person(answer.by)}: {gist(answer.text, limit)}{text}"
     if is_settled_by_text(debate, item):
         return ":page_facing_up: The changed text is the answer."
     if answer:
-        return f":fast_forward: Skipped by {person(answer.by)}. Assumed: {assumed}"
-    return f"If nobody answers: {assumed}" if is_open else f"Nobody answered. Assumed: {assumed}"
+        return f":fast_forward: Skipped by {person(answer.by)}. Assumed: {assumption}"
+    return (
+        f"If nobody answers: {assumption}" if is_open else f"Nobody answered. Assumed: {assumption}"
+    )
 
 
 def which_question(debate: Debate, note: str, words: str) -> MessageView:

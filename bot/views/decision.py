@@ -1,4 +1,4 @@
-"""After the verdict: what the team makes of it, how it turned out, feedback, asking on (pure)."""
+"""Views after the verdict: the team's decision, outcome, feedback, follow-up questions (pure)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,8 @@ from bot.views.message import (
     context,
     field_block,
     form,
-    in_pages,
     moment,
+    mrkdwn_pages,
     notice,
     person,
     sections,
@@ -59,8 +59,8 @@ DECISION_SIGNS: Mapping[DecisionKind, str] = {
 _DECIDED: Mapping[DecisionKind, str] = {
     DecisionKind.ACCEPT: "*Accepted* by {who}",
     DecisionKind.REJECT: "*Rejected* by {who}",
-    DecisionKind.REVISIT: "*To be revisited on {on}*, says {who}",
-    DecisionKind.SUPERSEDE: "*Superseded* by {by}, says {who}",
+    DecisionKind.REVISIT: "*To be revisited on {date}*, says {who}",
+    DecisionKind.SUPERSEDE: "*Superseded* by {newer}, says {who}",
 }
 _CHOICES: Mapping[OutcomeKind, str] = {
     OutcomeKind.HELD: "It held",
@@ -68,13 +68,13 @@ _CHOICES: Mapping[OutcomeKind, str] = {
     OutcomeKind.REVERSED: "It was reversed",
     OutcomeKind.TOO_EARLY: "Too early to say",
 }
-#: Earlier decisions that can be superseded with a button.
+#: Most buttons to supersede earlier decisions.
 _MOST_EARLIER = 5
 _STYLES = {DecisionKind.ACCEPT: "primary", DecisionKind.REJECT: "danger"}
-#: Ends what screen readers say of a button.
-_MORE = {DecisionKind.REVISIT: " on a date", DecisionKind.SUPERSEDE: " with a newer debate's"}
-#: What can still be done about a decision of the team, by its kind.
-_AFTER: Mapping[DecisionKind, Sequence[DecisionKind]] = {
+#: Ends of button labels for screen readers.
+_LABEL_ENDS = {DecisionKind.REVISIT: " on a date", DecisionKind.SUPERSEDE: " with a newer debate's"}
+#: The kinds of decision that may follow each kind.
+_NEXT_KINDS: Mapping[DecisionKind, Sequence[DecisionKind]] = {
     DecisionKind.ACCEPT: (DecisionKind.REJECT, DecisionKind.REVISIT, DecisionKind.SUPERSEDE),
     DecisionKind.REJECT: (DecisionKind.ACCEPT, DecisionKind.SUPERSEDE),
     DecisionKind.REVISIT: tuple(DecisionKind),
@@ -82,36 +82,40 @@ _AFTER: Mapping[DecisionKind, Sequence[DecisionKind]] = {
 }
 
 
-def outcome_post(debate: Debate, of: Decision | None = None) -> MessageView:
-    """Return the question how the accepted decision turned out, or what was said to it.
+def outcome_post(debate: Debate, decision: Decision | None = None) -> MessageView:
+    """Return the post that asks how an accepted decision turned out, or shows the answer.
 
-    Every post about one decision looks the same, so that an answer shows wherever people were
-    asked. `of` is the decision; None: the newest one to accept.
+    All posts about one decision look the same, so each of them shows the answer.
+
+    Args:
+        debate: The debate with the decision.
+        decision: None: the newest decision to accept.
     """
-    accepted = of or debate.acceptance
+    accepted = decision or debate.acceptance
     outcome = debate.outcome_of(accepted)
-    whom, at = "", debate.now
+    mentions, accepted_at = "", debate.now
     if accepted:
         people = {item.id: item for item in (accepted.by, debate.setup.asked_by)}
-        whom = f"{' '.join(map(person, people.values()))} "
-        at = debate.times.get(f"decision/{accepted.origin}", at)
-    quote = f"“{gist(decision_or_question(debate), _DECISION_LIMIT)}”"
-    answered = f"\n{_words(debate, outcome)}" if outcome else ""
+        mentions = f"{' '.join(map(person, people.values()))} "
+        accepted_at = debate.times.get(f"decision/{accepted.origin}", accepted_at)
+    quote = f"“{_short_decision(debate)}”"
+    answer = f"\n{_outcome_text(debate, outcome)}" if outcome else ""
     if accepted and accepted != debate.decision:
         return notice(
-            f"*How it turned out*, accepted {moment(at)}, replaced since\n{quote}{answered}\n"
+            f"*How it turned out*, accepted {moment(accepted_at)}, replaced since\n"
+            f"{quote}{answer}\n"
             "Your team has decided anew since then, so nothing is asked here any more. What it "
             "decided stands below the verdict."
         )
     if outcome and outcome.kind is not OutcomeKind.TOO_EARLY:
-        since = f", accepted {moment(at)}" if accepted else ""
-        text = f"*How it turned out*{since}\n{quote}{answered}"
+        date = f", accepted {moment(accepted_at)}" if accepted else ""
+        text = f"*How it turned out*{date}\n{quote}{answer}"
         label = "Change how it turned out, or why"
         buttons = [button("Change", ActionId.OUTCOME_CHANGE, debate.id, label=label)]
     else:
         text = (
-            f"{whom}*How did it turn out?* Your team accepted this {moment(at)}:\n"
-            f"{quote}{answered}\n"
+            f"{mentions}*How did it turn out?* Your team accepted this {moment(accepted_at)}:\n"
+            f"{quote}{answer}\n"
             "One click is enough; a reason helps whoever decides next. Anybody in the channel may "
             "answer, and change it later."
         )
@@ -127,8 +131,12 @@ def outcome_post(debate: Debate, of: Decision | None = None) -> MessageView:
     return notice(text, actions("outcome", *buttons))
 
 
+def _short_decision(debate: Debate) -> str:
+    return gist(decision_or_question(debate), _DECISION_LIMIT)
+
+
 def form_failure(debate: Debate, outcome: DecisionOutcome) -> str:
-    """Return what only who clicked is told where the form to say why did not open."""
+    """Return the text for the person who clicked if the form for the reason did not open."""
     return (
         f"Recorded: {_CHOICES[outcome.kind].lower()}. To add a reason, type "
         f"`/debate outcome {debate.id}`."
@@ -136,17 +144,17 @@ def form_failure(debate: Debate, outcome: DecisionOutcome) -> str:
 
 
 def outcome_form(debate: Debate, outcome: DecisionOutcome | None, *, again_after: int) -> Form:
-    """Return the form to say how it turned out, and why, filled with the recorded outcome.
+    """Return the form for an outcome and its reason, filled with the recorded outcome.
 
-    `again_after`: days until people are asked again where it is too early; 0: never.
+    `again_after`: days until people are asked again after "too early"; 0: never.
     """
     later = f" Asked again after {quantity(again_after, 'day')}." if again_after else ""
-    how = Field(
+    outcome_field = Field(
         FieldId.OUTCOME,
         "How did it turn out?",
         "Reversed: it was taken back, or was wrong. Too early: nobody can say yet." + later,
     )
-    why = Field(
+    reason_field = Field(
         FieldId.WHY,
         "Why?",
         "Recorded with your name, shown on the board, in the thread and to later debates.",
@@ -158,39 +166,39 @@ def outcome_form(debate: Debate, outcome: DecisionOutcome | None, *, again_after
         title="How it turned out",
         submit="Save",
         blocks=[
-            *sections(
-                f"*The decision*\n{gist(decision_or_question(debate), _DECISION_LIMIT)}{text}"
-            ),
+            *sections(f"*The decision*\n{_short_decision(debate)}{text}"),
             select(
-                how,
+                outcome_field,
                 {kind.value: words for kind, words in _CHOICES.items()},
                 outcome.kind.value if outcome else "",
             ),
-            text_input(why, value=outcome.why if outcome else "", multiline=True, most=_WHY_LIMIT),
+            text_input(
+                reason_field, value=outcome.why if outcome else "", multiline=True, most=_WHY_LIMIT
+            ),
         ],
         metadata={"debate": debate.id},
     )
 
 
-def _words(debate: Debate, outcome: DecisionOutcome) -> str:
-    at = debate.times.get(f"outcome/{outcome.origin}", debate.now)
-    what = f"{_SIGNS[outcome.kind]} *{_CHOICES[outcome.kind]}*"
-    return f"{what}, says {person(outcome.by)}, {moment(at)}.{_why(outcome.why)}"
+def _outcome_text(debate: Debate, outcome: DecisionOutcome) -> str:
+    recorded_at = debate.times.get(f"outcome/{outcome.origin}", debate.now)
+    head = f"{_SIGNS[outcome.kind]} *{_CHOICES[outcome.kind]}*"
+    return f"{head}, says {person(outcome.by)}, {moment(recorded_at)}.{_reason(outcome.why)}"
 
 
 def decision_buttons(debate: Debate) -> list[Block]:
     if not debate.is_decidable:
         return []
-    stands = debate.decision
+    current = debate.decision
     buttons = [
         button(
             kind.name.capitalize(),
             ActionId[kind.name],
             debate.id,
-            style="" if stands else _STYLES.get(kind, ""),
-            label=f"{kind.name.capitalize()} this verdict{_MORE.get(kind, '')}",
+            style="" if current else _STYLES.get(kind, ""),
+            label=f"{kind.name.capitalize()} this verdict{_LABEL_ENDS.get(kind, '')}",
         )
-        for kind in (_AFTER[stands.kind] if stands else DecisionKind)
+        for kind in (_NEXT_KINDS[current.kind] if current else DecisionKind)
     ]
     return row("decision", buttons)
 
@@ -198,10 +206,11 @@ def decision_buttons(debate: Debate) -> list[Block]:
 def earlier_buttons(debate: Debate) -> list[Block]:
     """Return a button for each earlier decision that this verdict changes.
 
-    They stay once that is done: whether it is stands in the other debate's log. A click says so.
+    The buttons stay after a click, because only the log of the other debate says whether its
+    decision is superseded. Another click answers that it is.
     """
     earlier = debate.verdict.earlier if debate.verdict and debate.decides else ()
-    changed = [decision for decision in earlier if decision.relation is not Relation.CONFIRMS]
+    decisions = [decision for decision in earlier if decision.relation is not Relation.CONFIRMS]
     buttons = [
         button(
             f"Supersede {decision.source}",
@@ -209,7 +218,7 @@ def earlier_buttons(debate: Debate) -> list[Block]:
             f"{decision.debate}/{debate.id}",
             label=bare(f"Let this verdict stand in place of {decision.title}", BUTTON_TEXT),
         )
-        for decision in changed[:_MOST_EARLIER]
+        for decision in decisions[:_MOST_EARLIER]
     ]
     return row("earlier", buttons)
 
@@ -222,19 +231,19 @@ def decision_form(
     newer: Mapping[str, str] | None = None,
     draft: Decision | None = None,
 ) -> Form:
-    """Return the form that asks why, and on which date or by which debate.
+    """Return the form for a decision of the given kind: a reason, and a date or a newer debate.
 
-    It shows the current decision and holds its origin in the metadata. `newer` are the questions of
-    debates that may supersede it, by id; `draft` is this person's decision, sent just after another
-    one was recorded.
+    It shows the current decision and has its origin in the metadata. `newer` are the questions of
+    debates that may supersede this one, by id. `draft` is the person's decision, if another one was
+    recorded just before it.
     """
-    verb, stands = kind.name.capitalize(), debate.decision
+    verb, current = kind.name.capitalize(), debate.decision
     submit = "Set the date" if kind is DecisionKind.REVISIT else verb
-    now = [standing(debate)] if stands else []
+    lines = [team_decision(debate)] if current else []
     if draft:
         submit = "Replace it"
-        now.append(":warning: That was decided just now. Nothing of yours was recorded yet.")
-    why = Field(
+        lines.append(":warning: That was decided just now. Nothing of yours was recorded yet.")
+    reason_field = Field(
         FieldId.WHY,
         "Why?",
         "Recorded with your name, shown on the board and in the thread.",
@@ -245,64 +254,65 @@ def decision_form(
         title=f"{verb} the verdict",
         submit=submit,
         blocks=[
-            *sections(
-                f"*The agents' verdict*\n{gist(decision_or_question(debate), _DECISION_LIMIT)}"
+            *sections(f"*The agents' verdict*\n{_short_decision(debate)}"),
+            *sections("\n".join(lines)),
+            *_kind_fields(kind, today, newer or {}, draft.revisit_on if draft else None),
+            text_input(
+                reason_field, multiline=True, most=_WHY_LIMIT, value=draft.why if draft else ""
             ),
-            *sections("\n".join(now)),
-            *_more(kind, today, newer or {}, draft.revisit_on if draft else None),
-            text_input(why, multiline=True, most=_WHY_LIMIT, value=draft.why if draft else ""),
         ],
         metadata={
             "debate": debate.id,
             "kind": kind.value,
-            "stands": stands.origin if stands else "",
+            "stands": current.origin if current else "",
         },
     )
 
 
-def earlier_decision(decision: Decision, why: str) -> str:
-    """Return that a decision is recorded already, with the person's unrecorded reason."""
-    text = f"{_decision_text(decision)} already: nothing more was recorded.{_why(decision.why)}"
-    wrote = f"\nYou wrote:\n>>> {plain(redact(why))}" if why.strip() else ""
-    return text + wrote
+def earlier_decision(decision: Decision, reason: str) -> str:
+    """Say that a decision is recorded already, and quote the person's unrecorded reason."""
+    text = f"{_decision_text(decision)} already: nothing more was recorded.{_reason(decision.why)}"
+    quote = f"\nYou wrote:\n>>> {plain(redact(reason))}" if reason.strip() else ""
+    return text + quote
 
 
-def standing(debate: Debate) -> str:
-    """Return what the team has decided; empty without a verdict."""
+def team_decision(debate: Debate) -> str:
+    """Return the team's decision, or how to decide; empty without a verdict."""
     if debate.decision:
-        at = debate.times.get(f"decision/{debate.decision.origin}", debate.now)
-        text = f"{_decision_text(debate.decision)}, {moment(at)}.{_why(debate.decision.why)}"
-        after = _words(debate, debate.outcome) if debate.outcome else ""
-        return "\n".join(filter(None, ("*The team's decision*", text, after)))
+        decided_at = debate.times.get(f"decision/{debate.decision.origin}", debate.now)
+        text = f"{_decision_text(debate.decision)}, {moment(decided_at)}."
+        outcome = _outcome_text(debate, debate.outcome) if debate.outcome else ""
+        lines = ("*The team's decision*", text + _reason(debate.decision.why), outcome)
+        return "\n".join(filter(None, lines))
     if debate.is_decidable:
         return "*The team's decision*\nOpen: the buttons are below the verdict."
     return ""
 
 
 def decision_line(decision: Decision) -> MessageView:
-    return notice(f":classical_building: {_decision_text(decision)}.{_why(decision.why)}")
+    return notice(f":classical_building: {_decision_text(decision)}.{_reason(decision.why)}")
 
 
 def reminder(debate: Debate, decision: Decision) -> MessageView:
     return notice(
         f":calendar: *Time to revisit this decision*, as {person(decision.by)} wanted."
-        f"{_why(decision.why)}\n“{gist(decision_or_question(debate), _DECISION_LIMIT)}”\n"
+        f"{_reason(decision.why)}\n“{_short_decision(debate)}”\n"
         "Accept or reject it below the verdict, or start a new debate and supersede this one."
     )
 
 
 def _decision_text(decision: Decision) -> str:
-    on = day(decision.revisit_on) if decision.revisit_on else "a date"
-    by = f"debate `{decision.superseded_by}`" if decision.superseded_by else "a newer one"
-    text = _DECIDED[decision.kind].format(who=person(decision.by), on=on, by=by)
+    date = day(decision.revisit_on) if decision.revisit_on else "a date"
+    newer = f"debate `{decision.superseded_by}`" if decision.superseded_by else "a newer one"
+    text = _DECIDED[decision.kind].format(who=person(decision.by), date=date, newer=newer)
     return f"{DECISION_SIGNS[decision.kind]} {text}"
 
 
-def _why(why: str) -> str:
-    return f"\nWhy: {gist(why, _WHY_LIMIT)}" if why.strip() else ""
+def _reason(text: str) -> str:
+    return f"\nWhy: {gist(text, _WHY_LIMIT)}" if text.strip() else ""
 
 
-def _more(
+def _kind_fields(
     kind: DecisionKind, today: date, newer: Mapping[str, str], initial: date | None
 ) -> Sequence[Block]:
     if kind is DecisionKind.REVISIT:
@@ -311,8 +321,8 @@ def _more(
             "On which day?",
             "A reminder comes to the thread at 8 that morning, in your time zone.",
         )
-        day_shown = initial or today + timedelta(days=30)
-        return [field_block(field, "datepicker", initial_date=day_shown.isoformat())]
+        first_date = initial or today + timedelta(days=30)
+        return [field_block(field, "datepicker", initial_date=first_date.isoformat())]
     if kind is DecisionKind.SUPERSEDE:
         options = {
             debate_id: bare(f"{debate_id}: {question}", OPTION_TEXT)
@@ -328,7 +338,7 @@ def _more(
 
 
 _FAULT_LIMIT = 400
-#: Slack keeps 2,000 characters with a button; each may take two.
+#: A button's value has 2,000 characters at most, and escaping may double each character.
 MOST_OFFERED = 900
 _NOT_FOUND = "No answer was found in the record of this debate."
 _NO_VERDICT = "It is not part of the verdict."
@@ -364,23 +374,23 @@ def after_buttons(debate: Debate, *, pages: bool = False) -> list[Block]:
 
 
 def ask_offer(debate: Debate, message: str, text: str) -> MessageView:
-    """Return the offer to put a message of a decided thread to the judge, once.
+    """Return the offer to ask the judge about a message in the thread of an ended debate.
 
     `text` has at most `MOST_OFFERED` characters.
     """
-    # Ephemeral messages are stored as well: without secrets.
+    # Redacted because the queue stores ephemeral messages, too.
     clean = redact(text)
     words = (
         f"Debate `{debate.id}` has ended: its agents do not read this. Shall its judge answer, "
         f"from what was said in the debate?\n> {plain(' '.join(clean.split()))}"
     )
-    asking = button(
+    ask_button = button(
         "Ask about it",
         ActionId.ASK_THIS,
         json.dumps({"debate": debate.id, "message": message, "text": clean}),
         label="Put what you wrote to the judge of this debate",
     )
-    return notice(words, actions("ask_this", asking))
+    return notice(words, actions("ask_this", ask_button))
 
 
 def ask_form(debate: Debate) -> Form:
@@ -395,9 +405,7 @@ def ask_form(debate: Debate) -> Form:
         title="Ask about it",
         submit="Ask",
         blocks=[
-            *sections(
-                f"*The agents' verdict*\n{gist(decision_or_question(debate), _DECISION_LIMIT)}"
-            ),
+            *sections(f"*The agents' verdict*\n{_short_decision(debate)}"),
             text_input(field, multiline=True),
         ],
         metadata={"debate": debate.id},
@@ -409,18 +417,18 @@ def question_line(question: FollowUp) -> MessageView:
 
 
 def answer_views(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list[MessageView]:
-    quoted = dict[str, str]()
+    entry_links = dict[str, str]()
     for name, key in answer.entries.items():
-        # The post that shows that entry of the record.
+        # Find the post that shows this entry of the record.
         if key in {VERDICT_ENTRY, DECISION_ENTRY}:
             post = headline_key(debate.id, debate.edition)
             entry = "the verdict" if key == VERDICT_ENTRY else "the team's decision"
         else:
             turn = debate.contributions[key].turn
-            post, who = post_key(debate, turn), debate.setup.agent(turn.agent).name
-            entry = f"{who}'s {turn.act.noun}, round {turn.round}"
-        quoted[name] = f"<{address_of(post)}|{literal(entry)}>"
-    # The foot has no links for quotes of the debate's sources: these carry their place.
+            post, agent = post_key(debate, turn), debate.setup.agent(turn.agent).name
+            entry = f"{agent}'s {turn.act.noun}, round {turn.round}"
+        entry_links[name] = f"<{address_of(post)}|{literal(entry)}>"
+    # The foot links only entries of the record. Quotes of other sources name their place instead.
     places = {
         (citation.source, citation.words): citation_place(citation)
         for citation in answer.citations
@@ -436,13 +444,14 @@ def answer_views(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> 
     head = f"{person(question.by)} asked: “{gist(question.text, _DECISION_LIMIT)}”"
     if answer.fault:
         head += f"\n:warning: {gist(answer.fault, _FAULT_LIMIT)}"
-    foot = [", ".join(f"{name}: {link}" for name, link in quoted.items())] if quoted else []
-    # Where no model answers, the text is passages of the record, or says that there are none.
+    names = ", ".join(f"{name}: {link}" for name, link in entry_links.items())
+    foot = [names] if names else []
+    # If no model answers, the text is passages of the record, or says that there are none.
     is_answered = bool(answer.entries) if answer.fault else bool(answer.text)
     basis = f"Answered from the record of this debate. {_NO_VERDICT}" if is_answered else _NOT_FOUND
-    spent = f" · Cost: {money(answer.usage.cost)}" if answer.call or answer.lost.attempts else ""
-    foot.append(f"{basis}{spent}")
-    pages = in_pages(f"{head}\n\n{body}")
+    cost = f" · Cost: {money(answer.usage.cost)}" if answer.call or answer.lost.attempts else ""
+    foot.append(f"{basis}{cost}")
+    pages = mrkdwn_pages(f"{head}\n\n{body}")
     return [
         MessageView(
             text=page,
@@ -472,12 +481,12 @@ def feedback_buttons(debate: Debate) -> list[Block]:
 
 def thanks(debate: Debate, feedback: Feedback) -> MessageView:
     words = _THANKS[feedback.helpful]
-    why = button("Say why", ActionId.SAY_WHY, debate.id, label="Say why in a few words")
-    return notice(words, actions("feedback", why))
+    reason_button = button("Say why", ActionId.SAY_WHY, debate.id, label="Say why in a few words")
+    return notice(words, actions("feedback", reason_button))
 
 
 def comment_form(debate: Debate, feedback: Feedback) -> Form:
-    decision = gist(decision_or_question(debate), _DECISION_LIMIT)
+    decision = _short_decision(debate)
     field = Field(FieldId.WHY, _ASKED[feedback.helpful], _HINT, optional=True)
     return form(
         CallbackId.COMMENT_FORM,

@@ -1,4 +1,4 @@
-"""What an agent said: a turn as posts, or its round as one with the rest folded beneath (pure)."""
+"""Posts of agents: one turn as posts, or all turns of a round as one post with a fold (pure)."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,14 +10,14 @@ from bot.views.message import (
     FoldedBlock,
     MessageView,
     context,
-    folded,
     is_offline,
     letters,
     name_of,
     pages,
-    pieces_of,
     sections,
+    titled_pieces,
     turn_noun,
+    with_fold,
 )
 from core.debate.agents import EXAMPLE, Agent
 from core.debate.contributions import Contribution, Failure
@@ -30,8 +30,8 @@ from core.usage import Usage
 
 _MODELS_LIMIT = 120
 _WARNING_LIMIT = 400
-#: Characters that all these posts of a debate show together, and one of them at least and at most:
-#: about 900 words, so that board, vote and verdict have room in 1,500.
+#: Most characters that all these posts of a debate show together, and the bounds for one post. The
+#: sum is about 900 words, so that a thread with board, vote and verdict stays below 1,500 words.
 _ALL, _LEAST, _MOST = 5400, 380, 900
 _ANSWER_LIMIT = 240
 _FIRST_LIMIT = 110
@@ -39,25 +39,25 @@ _MOST_POINTS = 3
 _POINT_LIMIT = 150
 _LINE_LIMIT = 140
 _REASON_LIMIT = 200
-#: What an agent stands for, the newest first.
+#: Acts that state an agent's position, the latest act of a round first.
 _POSITIONS = (
     *(Act.STATEMENT, Act.REFINEMENT, Act.ADJUST, Act.FORMULATE),
     *(Act.PROPOSAL, Act.GATHER),
     *(Act.SECOND_LOOK, Act.REVIEW),
 )
-#: What it says of the others.
-_OF_OTHERS = frozenset({Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL})
+#: Acts in which an agent criticises others.
+_CRITICISM = frozenset({Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL})
 
 
-def turn(debate: Debate, contribution: Contribution) -> list[MessageView]:
+def turn_posts(debate: Debate, contribution: Contribution) -> list[MessageView]:
     """Return the posts with the whole text of a contribution."""
     agent = debate.setup.agent(contribution.turn.agent)
-    parts = pages(words_of(agent, contribution)) or ["_Nothing was said._"]
-    what = _capital(turn_noun(debate, contribution.turn))
+    parts = pages(cited_text(agent, contribution)) or ["_Nothing was said._"]
+    title = _capital(turn_noun(debate, contribution.turn))
     messages = list[MessageView]()
     for number, part in enumerate(parts, start=1):
-        which = f" · part {number} of {len(parts)}" if len(parts) > 1 else ""
-        head = f"*{what}* · round {contribution.turn.round}{which}"
+        part_number = f" · part {number} of {len(parts)}" if len(parts) > 1 else ""
+        head = f"*{title}* · round {contribution.turn.round}{part_number}"
         foot = _foot(debate, [contribution], 5) if number == len(parts) else ()
         messages.append(
             MessageView(
@@ -69,28 +69,31 @@ def turn(debate: Debate, contribution: Contribution) -> list[MessageView]:
     return messages
 
 
-def answer_of(agent: Agent, contribution: Contribution, limit: int) -> str:
-    """Return its answer, or the beginning of its text; safe mrkdwn, in one line."""
-    return gist(contribution.answer or words_of(agent, contribution), limit)
+def short_answer(agent: Agent, contribution: Contribution, limit: int) -> str:
+    """Return the contribution's answer, or the beginning of its text, as mrkdwn on one line."""
+    return gist(contribution.answer or cited_text(agent, contribution), limit)
 
 
-def words_of(agent: Agent, contribution: Contribution) -> str:
-    """Return the text with its quotes as checked.
+def cited_text(agent: Agent, contribution: Contribution) -> str:
+    """Return the contribution's text with its checked citations.
 
-    Without the engine's own last line: the post's foot says the same.
+    The last line of the offline engine is left out, because the post's foot says the same.
     """
     text = link_citations(contribution.text, contribution.citations)
     if is_offline(agent):
-        rest, _, last = text.rstrip().rpartition("\n")
+        body, _, last = text.rstrip().rpartition("\n")
         is_mark = last.strip("_ ").startswith(OFFLINE_NOTE.partition(":")[0])
-        text = (rest if is_mark else text).rstrip()
+        text = (body if is_mark else text).rstrip()
     return text
 
 
 def group_post(
     debate: Debate, contributions: Sequence[Contribution], failures: Sequence[Failure] = ()
 ) -> MessageView:
-    """Return an agent's post: its answer in bold, the first one, points, whom it criticised."""
+    """Return an agent's post for a round.
+
+    It shows the answer in bold, the first answer, the main points and criticism of other agents.
+    """
     first = contributions[0].turn
     agent = debate.setup.agent(first.agent)
     lines = list(_in_short(debate, agent, contributions))
@@ -103,8 +106,8 @@ def group_post(
     foot = _foot(debate, contributions, 2)
     return MessageView(
         text="\n".join([head, text, *(note for note in foot if note == OFFLINE_NOTE)]),
-        blocks=folded(
-            everything(debate, first, contributions),
+        blocks=with_fold(
+            full_turn_texts(debate, first, contributions),
             [*context(head), *sections(text)],
             context(*foot),
         ),
@@ -112,18 +115,20 @@ def group_post(
     )
 
 
-def everything(debate: Debate, first: Turn, contributions: Sequence[Contribution]) -> FoldedBlock:
-    """Return the agent's texts of these turns, the newest position first, and critiques of them."""
+def full_turn_texts(
+    debate: Debate, first: Turn, contributions: Sequence[Contribution]
+) -> FoldedBlock:
+    """Return the full texts of these turns and all critiques of them, the newest position first."""
     main = _position(contributions)
-    own = sorted(contributions, key=lambda contribution: contribution is not main)
+    ordered = sorted(contributions, key=lambda contribution: contribution is not main)
     critiques = [
         critique
         for critique in debate.contributions.values()
         if critique.turn.act is Act.CRITIQUE
         and (critique.turn.round, critique.turn.target) == (first.round, first.agent)
     ]
-    titled = [(_capital(turn_noun(debate, text.turn)), text) for text in own]
-    titled += [
+    texts = [(_capital(turn_noun(debate, text.turn)), text) for text in ordered]
+    texts += [
         (f"{name_of(debate, text.turn.agent)} on this: {turn_noun(debate, text.turn)}", text)
         for text in critiques
     ]
@@ -131,9 +136,9 @@ def everything(debate: Debate, first: Turn, contributions: Sequence[Contribution
         title="Everything it wrote and was told",
         parts=[
             piece
-            for title, text in titled
-            for piece in pieces_of(
-                title, mrkdwn(words_of(debate.setup.agent(text.turn.agent), text))
+            for title, text in texts
+            for piece in titled_pieces(
+                title, mrkdwn(cited_text(debate.setup.agent(text.turn.agent), text))
             )
         ],
         value=f"{debate.id}/{first.key}",
@@ -141,23 +146,23 @@ def everything(debate: Debate, first: Turn, contributions: Sequence[Contribution
 
 
 def _in_short(debate: Debate, agent: Agent, contributions: Sequence[Contribution]) -> Iterator[str]:
-    of_others = [
-        _on_others(debate, agent, contribution)
+    criticism = [
+        _criticism_line(debate, agent, contribution)
         for contribution in contributions
-        if contribution.turn.act in _OF_OTHERS
+        if contribution.turn.act in _CRITICISM
     ]
     if main := _position(contributions):
         room = min(_MOST, max(_LEAST, _ALL // (len(debate.setup.agents) * debate.setup.rounds)))
-        answer = answer_of(agent, main, min(_ANSWER_LIMIT, room // 2))
+        answer = short_answer(agent, main, min(_ANSWER_LIMIT, room // 2))
         text = f"*{answer or 'Nothing was said.'}*"
         yield text
-        room -= len(text) + sum(map(len, of_others))
-        # Critiques are about its first answer, so that is shown as well.
-        drafts = (each for each in contributions if each.turn.act is Act.PROPOSAL)
-        drafted = answer_of(agent, next(drafts, main), _FIRST_LIMIT)
-        if drafted and drafted != answer_of(agent, main, _FIRST_LIMIT):
-            room -= len(drafted)
-            yield f"_First answer_: {drafted}"
+        room -= len(text) + sum(map(len, criticism))
+        # Shown because critiques are about the first answer.
+        drafts = (item for item in contributions if item.turn.act is Act.PROPOSAL)
+        draft = short_answer(agent, next(drafts, main), _FIRST_LIMIT)
+        if draft and draft != short_answer(agent, main, _FIRST_LIMIT):
+            room -= len(draft)
+            yield f"_First answer_: {draft}"
         if main.findings:
             yield from (f"• {line}" for line in finding_lines(main.findings, _MOST_POINTS + 1))
             return
@@ -166,23 +171,23 @@ def _in_short(debate: Debate, agent: Agent, contributions: Sequence[Contribution
             room -= len(line)
             if room >= 0 or number == 0:
                 yield f"• {line}"
-    yield from of_others
+    yield from criticism
 
 
-def _on_others(debate: Debate, agent: Agent, contribution: Contribution) -> str:
+def _criticism_line(debate: Debate, agent: Agent, contribution: Contribution) -> str:
     turn = contribution.turn
-    whom = (
+    title = (
         f"On {name_of(debate, turn.target)}" if turn.target else _capital(turn_noun(debate, turn))
     )
-    if turn.act is Act.CRITIQUE and turn.round == 1:  # its post shows the refined answer
-        whom += "'s first draft"
-    return f":speech_balloon: _{whom}_: {answer_of(agent, contribution, _LINE_LIMIT)}"
+    if turn.act is Act.CRITIQUE and turn.round == 1:  # the post shows the refined answer
+        title += "'s first draft"
+    return f":speech_balloon: _{title}_: {short_answer(agent, contribution, _LINE_LIMIT)}"
 
 
 def _position(contributions: Sequence[Contribution]) -> Contribution | None:
     """The newest position among the contributions."""
     return min(
-        (each for each in contributions if each.turn.act in _POSITIONS),
+        (item for item in contributions if item.turn.act in _POSITIONS),
         key=lambda contribution: _POSITIONS.index(contribution.turn.act),
         default=None,
     )
@@ -191,7 +196,7 @@ def _position(contributions: Sequence[Contribution]) -> Contribution | None:
 def _foot(
     debate: Debate, contributions: Sequence[Contribution], most_warnings: int
 ) -> Sequence[str]:
-    """Whom letters mean; models, cost and, where every turn has a post, its time; warnings."""
+    """The key to letters, models, cost, warnings; the time of the call if each turn has a post."""
     agent = debate.setup.agent(contributions[0].turn.agent)
     calls = [contribution.call for contribution in contributions if contribution.call]
     lines = [letters(debate, *contributions)]
@@ -201,10 +206,10 @@ def _foot(
         lines.append(EXAMPLE_NOTE)
     elif calls:
         models = dict.fromkeys(f"{call.provider} · {call.model}" for call in calls)
-        took = "" if debate.setup.quiet else f" · {duration(calls[0].latency_ms / 1000)}"
-        spent = money(sum((call.usage for call in calls), Usage()).cost)
-        lines.append(f"{gist(', '.join(models), _MODELS_LIMIT)}{took} · {spent}")
-    warnings = dict.fromkeys(text for each in contributions for text in each.warnings)
+        latency = "" if debate.setup.quiet else f" · {duration(calls[0].latency_ms / 1000)}"
+        cost = money(sum((call.usage for call in calls), Usage()).cost)
+        lines.append(f"{gist(', '.join(models), _MODELS_LIMIT)}{latency} · {cost}")
+    warnings = dict.fromkeys(text for item in contributions for text in item.warnings)
     lines += [
         f":warning: {gist(warning, _WARNING_LIMIT)}" for warning in list(warnings)[:most_warnings]
     ]

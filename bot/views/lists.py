@@ -1,4 +1,4 @@
-"""Debates in a list, for one person only: newest, found by words, and App Home (pure)."""
+"""Lists of debates that one person sees: newest debates, search results, App Home (pure)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from bot.views.message import (
     person,
     sections,
 )
-from bot.views.vote import decided_on
+from bot.views.vote import decision_in_short
 from core.calibration import FEWEST, Calibration, counts_words, interval_words
 from core.debate.state import Debate, Status
 from core.rules.ending import DebateState, state_of, state_words
@@ -34,9 +34,9 @@ _QUESTION_LIMIT = 160
 _DECISION_LIMIT = 240
 _EXCERPT_LIMIT = 160
 _LIST_LIMIT = 3000
-#: Debates in a list.
+#: Most debates in a list.
 MOST_LISTED = 10
-#: Debates in a Home: each takes one block, and a view has 100.
+#: Most debates on App Home: each takes one block, and a view has at most 100 blocks.
 MOST_AT_HOME = 20
 _ICONS = {
     DebateState.CONCLUDED: ":scales:",
@@ -54,7 +54,7 @@ _UNKNOWN = "Slack did not say in time which channels you are in. Open this page 
 
 @dataclass(frozen=True)
 class DebateRow:
-    """A debate in a list."""
+    """One entry of a list of debates."""
 
     debate: Debate
     address: str = ""
@@ -108,9 +108,16 @@ def home(
     *,
     unknown: bool = False,
     models: str = "",
-    turned_out: Calibration | None = None,
+    calibration: Calibration | None = None,
 ) -> Mapping[str, Any]:
-    """Return the app's Home for one person; `unknown`: nobody knows what they may see."""
+    """Return the App Home of one person.
+
+    Args:
+        rows: Debates, the newest first.
+        unknown: Slack did not say which channels the person is in.
+        models: The models of this Moot, as one line.
+        calibration: How often decisions in the person's channels held.
+    """
     start = button(
         "Start a debate", ActionId.START, style="primary", label="Start a debate with a form"
     )
@@ -120,7 +127,7 @@ def home(
         actions("home", start),
         {"type": "divider"},
         *(sections(_UNKNOWN) if unknown else _parts(rows[:MOST_AT_HOME])),
-        *(calibration_blocks(turned_out) if turned_out else []),
+        *(calibration_blocks(calibration) if calibration else []),
         *context(*([literal(models)] if models else [])),
         *context(
             f"{f'The {MOST_AT_HOME} newest are here. ' if len(rows) >= MOST_AT_HOME else ''}"
@@ -162,32 +169,32 @@ def _list(title: str, rows: Sequence[DebateRow]) -> MessageView:
             break
         texts.append(entry)
     if len(texts) < len(rows) or len(rows) >= MOST_LISTED:
-        more = "`/debate search WORDS` finds them by more of their words."
-        texts.append(f"_There may be more than these {len(texts)}: {more}_")
+        advice = "`/debate search WORDS` finds them by more of their words."
+        texts.append(f"_There may be more than these {len(texts)}: {advice}_")
     blocks = [*sections(f"*{title}*"), *(block for entry in texts for block in sections(entry))]
     return MessageView(text="\n".join([f"*{title}*", *texts]), blocks=blocks)
 
 
 def row_text(row: DebateRow) -> str:
-    """Return one debate as it stands in a list."""
+    """Return the text of one entry."""
     debate = row.debate
     question = gist(debate.setup.question, _QUESTION_LIMIT) or "a debate"
-    where = f"<#{debate.setup.place.channel}>"
+    channel = f"<#{debate.setup.place.channel}>"
     byline = f"{person(debate.setup.asked_by)}, {moment(debate.started_at)}"
     lines = [
         f"*<{row.address}|{question}>*" if row.address else f"*{question}*",
-        f"{status_words(debate)} · {where} · {byline} · `{debate.id}`",
+        f"{status_words(debate)} · {channel} · {byline} · `{debate.id}`",
     ]
-    if decided := debate.verdict or debate.earlier_verdict:
+    if verdict := debate.verdict or debate.earlier_verdict:
         before = "" if debate.verdict else "Before it was debated: "
-        lines.append(f"> {before}{decided_on(debate, decided, _DECISION_LIMIT)}")
+        lines.append(f"> {before}{decision_in_short(debate, verdict, _DECISION_LIMIT)}")
     if row.excerpt:
         lines.append(f"> _{gist(row.excerpt, _EXCERPT_LIMIT)}_")
     return "\n".join(lines)
 
 
 def status_words(debate: Debate) -> str:
-    """Return where a debate stands: running, with a verdict, what the team made of it."""
+    """Return the state of a debate in words, with the team's decision and its outcome."""
     if debate.decision:
         words = f"{DECISION_SIGNS[debate.decision.kind]} {adr_status(debate)}"
     else:
@@ -199,5 +206,5 @@ def status_words(debate: Debate) -> str:
 
 
 def _is_undecided(debate: Debate) -> bool:
-    """Whether it ended with a verdict that decides nothing: there is nothing to accept."""
+    """Whether the debate ended with a verdict that people cannot accept, as it decides nothing."""
     return debate.status is Status.CONCLUDED and bool(debate.verdict) and not debate.decides

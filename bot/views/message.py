@@ -1,6 +1,7 @@
-"""What views build: messages and forms of blocks, what they fold away, safe names and words (pure).
+"""Parts of all views: messages, forms, folds, and escaped names (pure).
 
-Money, spans of time, counts and dates are said as everywhere: `core.transcript.words`.
+Money, durations, counts and dates are formatted by `core.figures`. "Safe" text is mrkdwn in which
+nothing that a person or a model wrote has an effect in Slack.
 """
 
 import json
@@ -40,21 +41,21 @@ from core.transcript.words import ResultLine, ResultSection, letters_words, tabl
 from core.transcript.words import confidence as confidence_of
 from core.transcript.words import name_of as transcript_name
 
-#: Characters of text in one post. Screen readers read the top-level text, so it carries all of
-#: it, and Slack advises at most 4,000 there.
+#: Most characters of text in one post. Slack advises at most 4,000 in the top-level text, which
+#: screen readers read, so it contains the whole post.
 PAGE_LIMIT = 3500
-#: Posts that one text becomes at most: it takes a second to send each.
+#: Most posts for one text, as each takes a second to send.
 MOST_PAGES = 20
 _CONTEXT_LIMIT, _USERNAME_LIMIT = 1500, 80
 
 
 @dataclass(frozen=True, kw_only=True)
 class MessageView:
-    """What is shown: blocks for the eye, text for notifications and screen readers."""
+    """A message: blocks to display, text for notifications and screen readers."""
 
     text: str
     blocks: Sequence[Block]
-    #: Shown instead of the app's name and picture.
+    #: The agent whose name and icon replace those of the app.
     speaker: Agent | None = None
 
     @property
@@ -67,12 +68,12 @@ class MessageView:
 
 
 def header(words: str) -> Block:
-    """A large line; words of ours only."""
+    """A header block; `words` must not come from people or models."""
     return {"text": {"text": words[:HEADER_TEXT], "type": "plain_text"}, "type": "header"}
 
 
 def sections(text: str) -> list[Block]:
-    """Safe mrkdwn as sections, shown in full: no "see more"."""
+    """Safe mrkdwn as section blocks that Slack does not collapse behind "see more"."""
     return [
         {"expand": True, "text": verbatim(piece), "type": "section"}
         for piece in split(text, SECTION_TEXT)
@@ -80,40 +81,43 @@ def sections(text: str) -> list[Block]:
 
 
 def context(*lines: str) -> list[Block]:
-    """Safe mrkdwn in small print; no block where nothing is said."""
+    """Safe mrkdwn as a context block (small print); no block if all lines are empty."""
     pieces = split("\n".join(filter(None, lines)), _CONTEXT_LIMIT)[:CONTEXT_ELEMENTS]
     if not pieces:
         return []
     return [{"elements": [verbatim(piece) for piece in pieces], "type": "context"}]
 
 
-def notice(text: str, *more: Block) -> MessageView:
-    """A message of one safe mrkdwn text, and what stands below it."""
-    return MessageView(text=text, blocks=[*sections(text), *more])
+def notice(text: str, *below: Block) -> MessageView:
+    """A message of one safe mrkdwn text, with blocks below it."""
+    return MessageView(text=text, blocks=[*sections(text), *below])
 
 
 def pages(text: str) -> list[str]:
-    """A model's Markdown as safe mrkdwn, a post's worth in each piece."""
-    return in_pages(mrkdwn(text))
+    """Convert a model's Markdown to safe mrkdwn, in pieces of one post each."""
+    return mrkdwn_pages(mrkdwn(text))
 
 
-def in_pages(text: str) -> list[str]:
-    """Safe mrkdwn in pieces of one post; pieces above `MOST_PAGES` are only counted."""
+def mrkdwn_pages(text: str) -> list[str]:
+    """Split safe mrkdwn into pieces of one post each, at most `MOST_PAGES`."""
     pieces = split(text, PAGE_LIMIT)
     if len(pieces) <= MOST_PAGES:
         return pieces
-    rest = len(pieces) - MOST_PAGES + 1
-    return [*pieces[: MOST_PAGES - 1], f"_… {rest} more posts are left out; the report has them._"]
+    others = len(pieces) - MOST_PAGES + 1
+    return [
+        *pieces[: MOST_PAGES - 1],
+        f"_… {others} more posts are left out; the report has them._",
+    ]
 
 
 def item_list(items: Iterable[str], limit: int, joint: str = "\n") -> str:
     """Return as many items as fit into the limit, and say how many do not."""
     fitting, size = list[str](), 0
-    whole = list(items)
-    for item in whole:
+    entries = list(items)
+    for item in entries:
         size += len(item) + len(joint)
         if size > limit:
-            return joint.join([*fitting, f"… and {len(whole) - len(fitting)} more"])
+            return joint.join([*fitting, f"… and {len(entries) - len(fitting)} more"])
         fitting.append(item)
     return joint.join(fitting)
 
@@ -126,14 +130,14 @@ _PERSON = re.compile(r"[UW][A-Z0-9]{1,20}")
 
 
 def turn_noun(debate: Debate, turn: Turn) -> str:
-    """What the turn is, without its agent: "critique of Ben's proposal"."""
+    """The noun of a turn, such as "critique of Ben's proposal"."""
     is_about = turn.target in {agent.id for agent in debate.setup.agents}
-    of = f" of {name_of(debate, turn.target or '')}'s proposal" if is_about else ""
-    return turn.act.noun + of
+    subject = f" of {name_of(debate, turn.target or '')}'s proposal" if is_about else ""
+    return turn.act.noun + subject
 
 
 def name_of(debate: Debate, agent_id: str) -> str:
-    """An agent's name, safe; its id where the debate does not know it."""
+    """An agent's escaped name; its id if the debate does not know the agent."""
     return literal(plain_name(debate, agent_id))
 
 
@@ -143,24 +147,24 @@ def plain_name(debate: Debate, agent_id: str) -> str:
 
 
 def letters(debate: Debate, *texts: Contribution | Summary) -> str:
-    """A key to the letters by which these texts name agents; empty where they name none."""
+    """A key to the letters that stand for agents in these texts; empty if there are none."""
     words = letters_words(debate, texts)
     return f"Letters agents go by: {literal(words)}" if words else ""
 
 
 def icon(agent: Agent) -> str:
-    """The agent's emoji code, if it is one."""
+    """The agent's emoji code if it is valid, else a default."""
     return agent.icon if _EMOJI.fullmatch(agent.icon) else ":speech_balloon:"
 
 
 def title(agent: Agent) -> str:
-    """Name and role, not escaped: "Ann (architect)"; the role once, where both are the same."""
+    """Name and role, not escaped: "Ann (architect)". Without a role that the name contains."""
     name, role = (bare(word, _NAME_LIMIT) for word in (agent.name or agent.id, agent.role))
     return name if role.casefold() in name.casefold() else f"{name} ({role})"
 
 
 def person(someone: Person) -> str:
-    """A person as Slack shows them."""
+    """A mention of the person, or their escaped name if they have no id of Slack."""
     if _PERSON.fullmatch(someone.id):
         return f"<@{someone.id}>"
     return gist(someone.display_name, _NAME_LIMIT)
@@ -175,18 +179,18 @@ def all_offline(debate: Debate) -> bool:
 
 
 def is_example(debate: Debate) -> bool:
-    """Whether the debate was written by hand, as an example."""
+    """Whether a person wrote the debate as an example."""
     return all(agent.provider == EXAMPLE for agent in debate.setup.agents)
 
 
-def confidence(reached: Verdict) -> str:
-    return literal(confidence_of(reached))
+def confidence(verdict: Verdict) -> str:
+    return literal(confidence_of(verdict))
 
 
-def moment(at: datetime) -> str:
+def moment(time: datetime) -> str:
     """A date and time that Slack shows each reader in their own time zone."""
-    fallback = when(at)
-    return f"<!date^{int(at.timestamp())}^{{date_short_pretty}} {{time}}|{fallback}>"
+    fallback = when(time)
+    return f"<!date^{int(time.timestamp())}^{{date_short_pretty}} {{time}}|{fallback}>"
 
 
 _TITLE_LIMIT = 60
@@ -194,62 +198,64 @@ _LABEL_LIMIT = 300
 
 
 def section_text(debate: Debate, section: ResultSection, limit: int = 0) -> str:
-    """A section of a result, safe, under its title; its lines within a limit, if there is one."""
+    """A section of a result as safe mrkdwn; `limit` is for all its lines, 0 means none."""
     if section.is_empty:
         return ""
     lines = [f"• {line_text(debate, line)}" for line in section.lines]
-    table_of = table(section.head, section.rows) if section.rows else ""
+    rows = table(section.head, section.rows) if section.rows else ""
     parts = (
         mrkdwn(section.text),
         item_list(lines, limit or sum(map(len, lines)) + len(lines)),
-        mrkdwn(table_of),
+        mrkdwn(rows),
         mrkdwn(section.note),
     )
     return f"*{gist(section.title, _TITLE_LIMIT)}*\n" + "\n".join(filter(None, parts))
 
 
 def line_text(debate: Debate, line: ResultLine) -> str:
-    """A line, safe: who said it is mentioned, and a link leads to the post that says more."""
+    """A line of a result as safe mrkdwn: mentions its person and links to the post of its turn."""
     label = f"*{gist(line.label, _LABEL_LIMIT)}*" if line.label else ""
     if line.by:
         label += f", {person(line.by)}" if label else person(line.by)
     text = mrkdwn(line.text).replace("\n", "\n    ")
     if line.turn:
-        where = address_of(post_key(debate, line.turn))
-        text += f" (<{where}|{name_of(debate, line.turn.agent)}'s post>)"
+        address = address_of(post_key(debate, line.turn))
+        text += f" (<{address}|{name_of(debate, line.turn.agent)}'s post>)"
     mark = ":warning: " if line.is_warning else ""
     return mark + (f"{label}{':' if line.label else ''} {text}" if label else text)
 
 
-#: Stands in a fold's value for the verdict; else the key of a turn does.
+#: In a fold's value, stands for the verdict instead of a turn's key.
 VERDICT = "verdict"
-#: Characters of a message's blocks as JSON: addresses are filled in later.
+#: Most characters of a message's blocks as JSON. Addresses that are filled in later take the rest.
 _MESSAGE_LIMIT = MESSAGE_JSON - 1700
-#: Characters of a fold's value, at most.
+#: Most characters of a fold's value.
 _VALUE_LIMIT = 200
 
 
 @dataclass(frozen=True, kw_only=True)
 class FoldedBlock:
-    """What is not shown at first."""
+    """Text that is collapsed at first."""
 
-    #: What it is, in words of ours.
     title: str
-    #: Safe mrkdwn, a title of its own in each; the first ones are kept where not all fit.
+    #: Safe mrkdwn, each part with a title. If not all parts fit, the first ones are shown.
     parts: Sequence[str]
-    #: Says to the button what to show: "debate/turn" or "debate/verdict", the same for ever.
+    #: Names the text for the button: "debate/turn" or "debate/verdict". Never changes, because old
+    #: messages keep their buttons.
     value: str
 
 
-def folded(fold: FoldedBlock, above: Sequence[Block], below: Sequence[Block] = ()) -> list[Block]:
+def with_fold(
+    fold: FoldedBlock, above: Sequence[Block], below: Sequence[Block] = ()
+) -> list[Block]:
     """Return a message's blocks with a collapsed block between them.
 
-    Where it does not fit, a button opens all of it.
+    If not all of the fold fits, a button opens the whole text in a dialog.
     """
     button = read_all_button(fold.value)
     space = _MESSAGE_LIMIT - _size([*above, *below, button])
     inside, fits = list[Block](), True
-    for part in _packed(fold.parts):
+    for part in _pack(fold.parts):
         blocks = sections(part)
         room = len(inside) + len(blocks) <= FOLD_BLOCKS and _size([*inside, *blocks]) <= space
         if not room:
@@ -270,25 +276,26 @@ def folded(fold: FoldedBlock, above: Sequence[Block], below: Sequence[Block] = (
 
 
 def has_room(above: Sequence[Block], below: Sequence[Block]) -> bool:
-    """Whether a message can hold these blocks and a fold, or at least its button."""
+    """Whether these blocks and a fold, or at least its button, fit into one message."""
     return _size([*above, *below, read_all_button("")]) + _VALUE_LIMIT <= _MESSAGE_LIMIT
 
 
-def in_full(fold: FoldedBlock, most: int) -> list[Block]:
-    """Return everything as sections, as many as there may be; says it where that is not all."""
-    parts = _packed([without_addresses(part) for part in fold.parts])
+def full_blocks(fold: FoldedBlock, most: int) -> list[Block]:
+    """Return all text of a fold as at most `most` blocks; says so if more is left out."""
+    parts = _pack([without_addresses(part) for part in fold.parts])
     blocks = [block for part in parts for block in sections(part)]
     if len(blocks) <= most:
         return blocks
     return [*blocks[: most - 1], *sections("_… The rest is in the debate's report._")]
 
 
-def pieces_of(title: str, text: str) -> list[str]:
-    whole = f"*{title}*\n{text or '_Nothing was said._'}"
-    return split(whole, SECTION_TEXT)
+def titled_pieces(title: str, text: str) -> list[str]:
+    full_text = f"*{title}*\n{text or '_Nothing was said._'}"
+    return split(full_text, SECTION_TEXT)
 
 
-def _packed(parts: Sequence[str]) -> Sequence[str]:
+def _pack(parts: Sequence[str]) -> Sequence[str]:
+    """Join parts that fit into one section."""
     packed = list[str]()
     for part in parts:
         if packed and len(packed[-1]) + len(part) + 2 <= SECTION_TEXT:
@@ -308,16 +315,16 @@ Form = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Field:
-    """A place in a form; its id is block id and action id at once."""
+    """A field of a form. Its id is both block id and action id."""
 
     id: str
     label: str
-    #: A word below.
+    #: Shown below the field.
     hint: str = ""
-    #: It may be left empty.
+    #: Whether people may leave it empty.
     optional: bool = field(default=False, kw_only=True)
-    #: What filled it. Slack keeps what is in a block as long as that has the same id: where another
-    #: choice fills a field anew, its block has a new one.
+    #: The choice that filled the field. It is part of the block id, because Slack keeps the entered
+    #: value of a block while its id stays the same.
     filled_by: str = field(default="", kw_only=True)
 
 
@@ -332,7 +339,7 @@ def form(
     """Return a form.
 
     Raises:
-        ValueError: A limit is passed.
+        ValueError: A limit of Slack is exceeded.
     """
     metadata_json = json.dumps(metadata)
     if len(metadata_json) > FORM_METADATA:
@@ -349,7 +356,7 @@ def form(
 
 
 def message_form(title: str, text: str) -> Form:
-    """Return a form that only says something; safe mrkdwn."""
+    """Return a dialog that shows a text, which is safe mrkdwn."""
     return text_form(title, sections(text))
 
 
@@ -373,36 +380,36 @@ def _words(text: str) -> Mapping[str, str]:
 def text_input(
     field: Field, *, value: str = "", multiline: bool = False, most: int = FIELD_TEXT
 ) -> Block:
-    """Return a field to type into."""
-    more = {"initial_value": value} if value else {}
-    return field_block(field, "plain_text_input", **more, max_length=most, multiline=multiline)
+    """Return a text field for at most `most` characters."""
+    initial = {"initial_value": value} if value else {}
+    return field_block(field, "plain_text_input", **initial, max_length=most, multiline=multiline)
 
 
 def checkbox(field: Field, choice: str, *, on: bool = False) -> Block:
     option = {"text": {"text": choice, "type": "mrkdwn"}, "value": "yes"}
-    more = {"initial_options": [option]} if on else {}
-    return field_block(field, "checkboxes", **more, options=[option])
+    initial = {"initial_options": [option]} if on else {}
+    return field_block(field, "checkboxes", **initial, options=[option])
 
 
 def select(field: Field, options: Mapping[str, str], initial: str = "") -> Block:
-    """Return a menu for one value; options are value → words."""
+    """Return a menu for one value. Options map values to labels."""
     entries = _options(options)
-    more = {"initial_option": entries[initial]} if initial in entries else {}
-    return field_block(field, "static_select", **more, options=list(entries.values()))
+    fields = {"initial_option": entries[initial]} if initial in entries else {}
+    return field_block(field, "static_select", **fields, options=list(entries.values()))
 
 
 def multi_select(field: Field, options: Mapping[str, str], initial: Sequence[str] = ()) -> Block:
     entries = _options(options)
     first = [entries[value] for value in initial if value in entries]
-    more = {"initial_options": first} if first else {}
-    return field_block(field, "multi_static_select", **more, options=list(entries.values()))
+    fields = {"initial_options": first} if first else {}
+    return field_block(field, "multi_static_select", **fields, options=list(entries.values()))
 
 
-def field_block(field: Field, kind: str, **more: object) -> Block:
-    """Return a field of a form with its label; `kind` is Slack's name of the element."""
+def field_block(field: Field, kind: str, **properties: object) -> Block:
+    """Return a field with its label. `kind` is Slack's type of the element."""
     return {
         "block_id": "~".join(filter(None, (field.id, field.filled_by))),
-        "element": {"action_id": field.id, **more, "type": kind},
+        "element": {"action_id": field.id, **properties, "type": kind},
         **({"hint": _label(field.hint)} if field.hint else {}),
         "label": _label(field.label),
         "optional": field.optional,
@@ -411,7 +418,7 @@ def field_block(field: Field, kind: str, **more: object) -> Block:
 
 
 def _options(options: Mapping[str, str]) -> Mapping[str, Block]:
-    """The options by value; where a text is cut, no two read alike."""
+    """The options by value. Long labels are shortened so that no two become the same."""
     words = list(options.values())
     if any(len(text) > OPTION_TEXT for text in words):
         words = short_names(words, OPTION_TEXT)

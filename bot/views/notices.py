@@ -1,4 +1,4 @@
-"""Short messages: what went wrong and what to type instead, failed turns, stops, records (pure)."""
+"""Short messages: lines for events, failures, and questions about unclear commands (pure)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from bot.slack.blocks import Block, actions, button
 from bot.slack.ids import ActionId
 from bot.slack.mrkdwn import gist, link, literal, plain, split
-from bot.views.decision import standing
+from bot.views.decision import team_decision
 from bot.views.lists import DebateRow
 from bot.views.message import (
     PAGE_LIMIT,
@@ -67,7 +67,7 @@ def usage(commands: Mapping[str, str], retention_days: int | None = None) -> Mes
     intro = (
         "Agents with different points of view debate your question in a thread and write a verdict."
     )
-    lines = (f"• `{literal(typed)}` – {literal(does)}" for typed, does in commands.items())
+    lines = (f"• `{literal(command)}` – {literal(text)}" for command, text in commands.items())
     text = f"{intro}\n{item_list(lines, PAGE_LIMIT - 200)}"
     remark = "Only you can see this."
     if retention_days is not None:
@@ -77,8 +77,8 @@ def usage(commands: Mapping[str, str], retention_days: int | None = None) -> Mes
     return MessageView(text=f"How to use Moot\n{text}", blocks=blocks)
 
 
-def question(debate: Debate) -> list[MessageView]:
-    """Return the whole question and its context, for when the board has no room for them."""
+def question_posts(debate: Debate) -> list[MessageView]:
+    """Return posts with the full question and its context, if the board has no room for them."""
     setup = debate.setup
     text = f"*The question in full*\n{plain(setup.question)}"
     if setup.context:
@@ -87,7 +87,10 @@ def question(debate: Debate) -> list[MessageView]:
 
 
 def decided_earlier(debate: Debate, most: int = PAGE_LIMIT - 200) -> str:
-    """Return the team's earlier decisions with their citation labels; empty if there are none."""
+    """Return the team's earlier decisions with their citation labels; empty if there are none.
+
+    At most `most` characters, without the heading.
+    """
     lines = list[str]()
     for register in debate.sources:
         if register.reference.kind is not SourceKind.REGISTER or not register.references:
@@ -103,28 +106,34 @@ def decided_earlier(debate: Debate, most: int = PAGE_LIMIT - 200) -> str:
     return f"{heading}\n{text}" if text else ""
 
 
-def continuation_line(board: str, question: str, by: Person) -> MessageView:
-    """Return that another debate goes on from this verdict; `board` is its board's address."""
+def continuation_line(board: str, question: str, asker: Person) -> MessageView:
+    """Return the line that links to a debate which continues from this verdict.
+
+    `board` is the address of that debate's board.
+    """
     return notice(
-        f":arrow_right: {person(by)} has it debated on: <{board}|“{gist(question, _TITLE_LIMIT)}”>"
+        f":arrow_right: {person(asker)} has it debated on: "
+        f"<{board}|“{gist(question, _TITLE_LIMIT)}”>"
     )
 
 
 def source_line(source: Source) -> MessageView:
-    """Return the line that says how a source is cited; or who brought it what cannot be read."""
+    """Return the line with a source's citation label; for an unreadable source, the reason."""
     title, address = gist(source.reference.title, _TITLE_LIMIT), source.reference.address
     if source.fault:
         return notice(
             f":warning: {person(source.reference.by)}, I could not read {title}:"
             f" {gist(source.fault, _REASON_LIMIT)}. The agents do without it."
         )
-    where = f"{title} ({link(address, 'open')})" if address else title
+    linked_title = f"{title} ({link(address, 'open')})" if address else title
     remarks = "".join(f"; {gist(text, _REASON_LIMIT).rstrip('.')}" for text in source.warnings)
-    read = quantity(len(source.text), "character")
-    return notice(f":page_facing_up: Agents quote {where} as `{source.id}`: {read} read{remarks}.")
+    length = quantity(len(source.text), "character")
+    return notice(
+        f":page_facing_up: Agents quote {linked_title} as `{source.id}`: {length} read{remarks}."
+    )
 
 
-def settings_line(by: Person, settings: ChannelChoices) -> MessageView:
+def settings_line(changed_by: Person, settings: ChannelChoices) -> MessageView:
     choices, cap = settings.choices, settings.choices.debate_cost
     stewards = ", ".join(person(Person(id=steward)) for steward in settings.stewards)
     minutes = quantity(choices.wait_minutes, "minute") if choices.wait_minutes else ""
@@ -150,22 +159,24 @@ def settings_line(by: Person, settings: ChannelChoices) -> MessageView:
         "only people of this workspace start debates and answer": settings.open_to_others is False,
     }
     texts = [text for text, is_set in words.items() if is_set]
-    now = item_list(texts, 1000, "; ") or "as Moot is set up"
+    summary = item_list(texts, 1000, "; ") or "as Moot is set up"
     return notice(
-        f":gear: {person(by)} changed what holds for debates in this channel: {now}. "
+        f":gear: {person(changed_by)} changed what holds for debates in this channel: {summary}. "
         "`/debate settings` shows all of it."
     )
 
 
 def turn_failure_line(debate: Debate, failure: Failure) -> MessageView:
-    who, what = name_of(debate, failure.turn.agent), turn_noun(debate, failure.turn)
+    agent, noun = name_of(debate, failure.turn.agent), turn_noun(debate, failure.turn)
     reason = gist(failure.reason, _REASON_LIMIT).rstrip(".")
     place = f"round {failure.turn.round}"
-    return notice(f":warning: *{who}* failed to give a {what} ({place}): {reason}. It is missing.")
+    return notice(
+        f":warning: *{agent}* failed to give a {noun} ({place}): {reason}. It is missing."
+    )
 
 
 def added_note(note: Note) -> MessageView:
-    """Return a note that did not come as a message, so that everybody reads it."""
+    """Return the post for a note from a form, which nobody has seen as a message."""
     head = f":memo: {person(note.author)} adds for the agents:"
     texts = split(plain(note.text), PAGE_LIMIT - len(head) - 1)
     return notice(f"{head}\n{texts[0] if texts else ''}")
@@ -178,22 +189,20 @@ def stop_line(stop: Stop) -> MessageView:
     )
 
 
-def vote_call_line(by: Person) -> MessageView:
-    return notice(
-        f":ballot_box_with_ballot: {SENTENCES[EndingReason.VOTE_CALLED].format(who=person(by))} "
-        "The agents rank the positions as they are now."
-    )
+def vote_call_line(caller: Person) -> MessageView:
+    text = SENTENCES[EndingReason.VOTE_CALLED].format(who=person(caller))
+    return notice(f":ballot_box_with_ballot: {text} The agents rank the positions as they are now.")
 
 
-def pause_line(by: Person) -> MessageView:
+def pause_line(paused_by: Person) -> MessageView:
     return notice(
-        f":double_vertical_bar: {person(by)} paused the debate. "
+        f":double_vertical_bar: {person(paused_by)} paused the debate. "
         "Turns in hand are dropped and taken again when it goes on."
     )
 
 
-def resume_line(by: Person) -> MessageView:
-    return notice(f":arrow_forward: {person(by)} let the debate go on.")
+def resume_line(resumed_by: Person) -> MessageView:
+    return notice(f":arrow_forward: {person(resumed_by)} let the debate go on.")
 
 
 def option_change_line(debate: Debate, edit: OptionEdit) -> MessageView:
@@ -203,21 +212,21 @@ def option_change_line(debate: Debate, edit: OptionEdit) -> MessageView:
 
 
 def rounds_end_line(debate: Debate, gate: Gate) -> MessageView:
-    """Return the line that says why no round, or no further one, is held."""
+    """Return the line with the reason why no round, or no further round, is held."""
     return notice(f":scales: {gist(gate_words(debate, gate), _REASON_LIMIT)}")
 
 
-def debate_request_line(by: Person, *, had_verdict: bool) -> MessageView:
+def debate_request_line(wanted_by: Person, *, had_verdict: bool) -> MessageView:
     again = " The verdict above counts no more; another one follows." if had_verdict else ""
-    return notice(f":speech_balloon: {person(by)} wants it debated anyway.{again}")
+    return notice(f":speech_balloon: {person(wanted_by)} wants it debated anyway.{again}")
 
 
-def guidance(debate: Debate, decided: Guidance) -> MessageView:
-    if decided.gate and decided.gate.ends_rounds:
-        return rounds_end_line(debate, decided.gate)
-    text = f":compass: *After round {decided.turn.round}*: {_STEPS[decided.next_step]}."
-    if decided.focus.strip():
-        text += f"\nFocus: {gist(decided.focus, _REASON_LIMIT)}"
+def guidance_line(debate: Debate, guidance: Guidance) -> MessageView:
+    if guidance.gate and guidance.gate.ends_rounds:
+        return rounds_end_line(debate, guidance.gate)
+    text = f":compass: *After round {guidance.turn.round}*: {_STEPS[guidance.next_step]}."
+    if guidance.focus.strip():
+        text += f"\nFocus: {gist(guidance.focus, _REASON_LIMIT)}"
     return notice(text)
 
 
@@ -228,50 +237,50 @@ def outage(reason: str) -> MessageView:
     )
 
 
-def outage_over() -> MessageView:
+def outage_end() -> MessageView:
     return notice(":electric_plug: The debate goes on.")
 
 
 def out_of_time(*, of_outage: bool = False) -> MessageView:
     if of_outage:
-        why = SENTENCES[EndingReason.NO_MODEL_ANSWERS]
-        return notice(f":hourglass: {why} What is there is all there is.")
-    why = SENTENCES[EndingReason.OUT_OF_TIME]
-    return notice(f":hourglass: {why} What is there goes to the vote and the judge.")
+        sentence = SENTENCES[EndingReason.NO_MODEL_ANSWERS]
+        return notice(f":hourglass: {sentence} What is there is all there is.")
+    sentence = SENTENCES[EndingReason.OUT_OF_TIME]
+    return notice(f":hourglass: {sentence} What is there goes to the vote and the judge.")
 
 
 def failure_line(debate: Debate, reason: str, board: str = "") -> MessageView:
-    """Return the line that says a debate ended without a decision, and who stopped it if any.
+    """Return the line that a debate ended without a decision, with the reason and who stopped it.
 
-    `board`: its address, where the line stands in another thread.
+    `board` is the address of the board, for lines in another thread.
     """
-    who = SENTENCES[EndingReason.STOPPED].format(who=person(debate.stop.by)) if debate.stop else ""
+    stop = SENTENCES[EndingReason.STOPPED].format(who=person(debate.stop.by)) if debate.stop else ""
     link_to_board = f"<{board}|The board>" if board else ""
-    why = " ".join(filter(None, (who, gist(reason, _REASON_LIMIT), link_to_board)))
-    return notice(f":x: *The debate ended without a decision.* {why}")
+    text = " ".join(filter(None, (stop, gist(reason, _REASON_LIMIT), link_to_board)))
+    return notice(f":x: *The debate ended without a decision.* {text}")
 
 
-def asked_line(debate: Debate, board: str) -> MessageView:
-    """Return where the debate is held, for the thread in which it was asked for."""
+def board_link_line(debate: Debate, board: str) -> MessageView:
+    """Return the link to the board, for the thread in which a person asked for the debate."""
     return notice(
         f":eyes: {person(debate.setup.asked_by)}, the agents debate this now: <{board}|the board>. "
         "What they should know, write in its thread. The verdict comes back here."
     )
 
 
-def brought_back(debate: Debate, reached: Verdict, whole: str) -> MessageView:
-    """Return the verdict in short for that thread; `whole` is the address of all of it."""
+def verdict_in_short(debate: Debate, verdict: Verdict, address: str) -> MessageView:
+    """Return the short verdict for the same thread; `address` is that of the verdict's post."""
     lines = (
         f"*The agents' verdict* on “{gist(debate.setup.question, _QUESTION_LIMIT)}”",
-        shortcomings(debate, reached),
-        gist(decision_line(reached), _DECISION_LIMIT),
-        f"*Confidence*: {confidence(reached)} · <{whole}|Read it all, and decide>",
+        shortcomings(debate, verdict),
+        gist(decision_line(verdict), _DECISION_LIMIT),
+        f"*Confidence*: {confidence(verdict)} · <{address}|Read it all, and decide>",
     )
     return notice("\n".join(filter(None, lines)))
 
 
 def page_link(debate: Debate, link: PageLink) -> MessageView:
-    """Return the link with what passing it on means."""
+    """Return the link to a page, with a warning about who can read it."""
     return notice(
         f":page_facing_up: A page of debate `{debate.id}`: <{link.address}>\n"
         f":warning: Whoever has this link can read everything that people and agents wrote in the "
@@ -281,7 +290,7 @@ def page_link(debate: Debate, link: PageLink) -> MessageView:
     )
 
 
-def withdrawn(debate_id: str, *, had_page: bool) -> MessageView:
+def page_withdrawal(debate_id: str, *, had_page: bool) -> MessageView:
     if not had_page:
         return notice(f"Debate `{debate_id}` has no page; nothing was changed.")
     return notice(f"No link to a page of debate `{debate_id}` leads anywhere any more.")
@@ -290,20 +299,22 @@ def withdrawn(debate_id: str, *, had_page: bool) -> MessageView:
 def decision_matches(
     rows: Sequence[DebateRow], *, sure: bool, by_meaning: bool = False
 ) -> MessageView:
-    """Return the decisions that fit best, the best one first.
+    """Return the decisions that match a question, the best match first.
 
-    `sure`: that is probably the one that was meant. `by_meaning`: a model for embeddings got them.
+    Args:
+        rows: The matching debates.
+        sure: The first match is probably the decision that the person meant.
+        by_meaning: An embeddings model helped to find them.
     """
     if not rows:
         return notice(f"I know of no decision on this in your channels. {_TO_DEBATE}")
     head = f"*{recalled_title(rows[0].debate)}*" if sure else "*The closest decisions that I know*"
     parts = list[str]()
     for row in rows[:1] if sure else rows:
-        # What, when and where, why, and what the team made of it.
         verdict = row.debate.verdict
         reasons = [f"• {gist(reason, _LIMIT)}" for reason in (verdict.reasons if verdict else ())]
         lines = [f"*{_line(row)}*", f"> {gist(row.debate.setup.question, _LIMIT)}"]
-        parts.append("\n".join([*lines, *reasons[:_MOST_REASONS], standing(row.debate)]))
+        parts.append("\n".join([*lines, *reasons[:_MOST_REASONS], team_decision(row.debate)]))
     if sure and len(rows) > 1:
         parts.append("*See also*\n" + "\n".join(f"• {_line(row)}" for row in rows[1:]))
     text = "\n\n".join([head, *parts, f"No debate was started. {_TO_DEBATE}"])
@@ -312,68 +323,77 @@ def decision_matches(
 
 
 def _line(row: DebateRow) -> str:
-    at = day(row.debate.ended_at or row.debate.now)
+    date = day(row.debate.ended_at or row.debate.now)
     text = gist(decision_or_question(row.debate), _LIMIT)
-    where = f" (<{row.address}|{at}>)" if row.address else f" ({at})"
-    return f"{text}{where}"
+    date_link = f"<{row.address}|{date}>" if row.address else date
+    return f"{text} ({date_link})"
 
 
-def asked_back(
-    typed: str, form: str, command: str, *, origin: str, ts: str = "", thread: str = ""
+def confirm_command(
+    text: str, form: str, command: str, *, origin: str, ts: str = "", thread: str = ""
 ) -> MessageView:
-    """Ask whether a text is to be debated, or which command was meant.
+    """Ask whether the person meant a question to debate or a command.
 
-    `form` has arguments in capitals; `command` is the same as it can be run, empty where an
-    argument is missing. `origin`, the command or message, starts one debate, however often the
-    button is pressed; `ts` and `thread` are those of the message, if it was one.
+    Args:
+        text: What the person typed.
+        form: The command's usage, with arguments in capitals.
+        command: The command as it can be run; empty if an argument is missing.
+        origin: Id of the command or message. It starts at most one debate.
+        ts: The message's timestamp, if the text was a message.
+        thread: Timestamp of the root of the message's thread.
     """
     # Slack takes no commands in threads.
     missing = "" if command or thread else f" The command is `/debate {form}`."
     command = command or ("list" if "ID" in form.split() else "help")
-    return _asked(
-        f"“{_shown(typed)}”: nothing was started yet. What did you mean?{missing}",
-        _debate_it(typed, origin=origin, ts=ts, thread=thread),
+    return _with_buttons(
+        f"“{_in_line(text)}”: nothing was started yet. What did you mean?{missing}",
+        _debate_button(text, origin=origin, ts=ts, thread=thread),
         button(f"/debate {command}", ActionId.RUN_COMMAND, command, label=f"Run /debate {command}"),
     )
 
 
 def preview(text: str, *, origin: str, ts: str) -> MessageView:
-    """Ask whether to debate a mention that has no question mark and names no choice."""
-    return _asked(
-        f"Shall the agents debate this? Nothing was started yet.\n> {_shown(text)}",
-        _debate_it(text, origin=origin, ts=ts, thread=""),
+    """Ask whether to debate a mention without a question mark or a choice."""
+    return _with_buttons(
+        f"Shall the agents debate this? Nothing was started yet.\n> {_in_line(text)}",
+        _debate_button(text, origin=origin, ts=ts, thread=""),
         _open_form(),
     )
 
 
-def asked_already(
-    words: str, typed: str, *, origin: str, ts: str = "", thread: str = ""
+def confirm_duplicate(
+    notice_text: str, question: str, *, origin: str, ts: str = "", thread: str = ""
 ) -> MessageView:
-    """Say in `words` that a debate runs on the same question, and offer one of its own.
+    """Return `notice_text`, which names a running debate on the question, and a button for another.
 
-    `typed` has its options, and at most `MOST_COMMAND_CHARS` characters.
+    `question` includes options of the command, and has at most `MOST_COMMAND_CHARS` characters.
     """
-    return _asked(words, _debate_it(typed, origin=origin, ts=ts, thread=thread, anew=True))
+    return _with_buttons(
+        notice_text,
+        _debate_button(question, origin=origin, ts=ts, thread=thread, is_duplicate=True),
+    )
 
 
 def greeting() -> MessageView:
     text = ":wave: Mention me with a question, and agents with different points of view debate it."
-    return _asked(text, _open_form())
+    return _with_buttons(text, _open_form())
 
 
-def _debate_it(text: str, *, origin: str, ts: str, thread: str, anew: bool = False) -> Block:
-    # What only one person sees is stored as well: no secret may be in it.
+def _debate_button(
+    text: str, *, origin: str, ts: str, thread: str, is_duplicate: bool = False
+) -> Block:
+    # Redacted because the queue stores ephemeral messages, too.
     values = {"text": redact(text), "origin": origin, "ts": ts, "thread": thread}
     return button(
-        "Debate it all the same" if anew else "Debate it",
+        "Debate it all the same" if is_duplicate else "Debate it",
         ActionId.DEBATE_IT,
-        json.dumps({**values, **({"anew": "yes"} if anew else {})}, ensure_ascii=False),
-        style="" if anew else "primary",
+        json.dumps({**values, **({"anew": "yes"} if is_duplicate else {})}, ensure_ascii=False),
+        style="" if is_duplicate else "primary",
         label="Start a debate on what you wrote",
     )
 
 
-def _asked(text: str, *buttons: Block) -> MessageView:
+def _with_buttons(text: str, *buttons: Block) -> MessageView:
     return notice(text, actions("asked_back", *buttons))
 
 
@@ -381,5 +401,5 @@ def _open_form() -> Block:
     return button("Open the form", ActionId.START, label="Open the form to start a debate")
 
 
-def _shown(text: str) -> str:
+def _in_line(text: str) -> str:
     return plain(" ".join(redact(text).split()))

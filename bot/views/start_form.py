@@ -1,4 +1,4 @@
-"""The forms to start a debate and to set what holds in a channel (pure).
+"""The forms to start a debate and to edit the settings of a channel (pure).
 
 Reason: both forms share their fields, each of which is written once, here.
 """
@@ -34,7 +34,7 @@ from core.rules.formats.registry import FORMATS
 from core.use_cases.choices import NO_PLAYBOOK, WAITS, ChannelChoices, Choices, ModelSet
 from core.values import Value
 
-#: Stands for "nothing chosen" in menus: Slack takes no empty value.
+#: The value of "nothing chosen" in menus, as Slack takes no empty value.
 AS_USUAL = "as-usual"
 _ON, _OFF = "on", "off"
 _FORMAT_WORDS: Mapping[str, str] = {
@@ -45,7 +45,7 @@ _FORMAT_WORDS: Mapping[str, str] = {
 }
 _SHADOW_WORDS = {True: "yes", False: "no", None: "where several models debate"}
 _OTHERS_WORDS = {True: "everybody in the channel", False: "people of this workspace"}
-#: What a menu of a setting shows that can be on, off, or as Moot is set up.
+#: The menu value of a setting that is on, off, or not set (None).
 _STATES = {None: AS_USUAL, True: _ON, False: _OFF}
 STATES: Mapping[str, bool] = {_ON: True, _OFF: False}
 _ESTIMATE_BLOCK = "estimate"
@@ -54,9 +54,9 @@ COSTLY = (FieldId.PLAYBOOK, FieldId.FORMAT, FieldId.AGENTS, FieldId.ROUNDS, Fiel
 _NO_KIND = "None"
 _NAME_LIMIT = 40
 _TITLE_LIMIT = 120
-#: A message of at most so many characters is a question as it is; no question is longer.
+#: Most characters of a question. A message that is not longer is the question itself.
 _SHORT = 300
-#: Between two sentences; "2.5" is none.
+#: The gap between two sentences; does not match inside "2.5".
 _BETWEEN = re.compile(r"(?<=[.!?])\s+|\n+")
 #: Words of a question that asks for a decision, in English and in German.
 _DECIDING = re.compile(
@@ -67,69 +67,69 @@ _DECIDING = re.compile(
 
 
 class FormDraft(Value):
-    """What is in the form to start a debate."""
+    """The content of the form to start a debate."""
 
     question: str = ""
     context: str = ""
-    #: What goes on in further fields: a message that one has no room for.
+    #: The rest of a context that is too long for one field, for further fields.
     more: tuple[str, ...] = ()
     choices: Choices = Choices()
 
     @property
-    def whole_context(self) -> str:
+    def full_context(self) -> str:
         return "\n".join(filter(None, (self.context, *self.more)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class FormOptions:
-    """What can be chosen."""
+    """The choices that both forms offer."""
 
     agents: Mapping[str, str]
     models: Sequence[ModelSet]
-    #: Kinds of debates: name → title; none: there is no menu for them.
+    #: Playbooks: name → title. If empty, the form has no menu for them.
     playbooks: Mapping[str, str] = field(default_factory=dict[str, str])
-    #: What serves where none of the models is chosen, in short; empty: not said.
+    #: The models used if none are chosen, in short; may be empty.
     usual_models: str = ""
-    #: Agents are chosen for each question where nobody names any.
+    #: Whether agents are cast for each question if nobody chooses them.
     casts: bool = False
-    #: The highest cost cap that whoever runs Moot allows; None: any.
+    #: The highest cost cap that the operator allows; None: no limit.
     most_cost: Decimal | None = None
-    #: What plugins bring: formats, and roles that are cast by topics.
+    #: From plugins: formats, and roles that are cast by topics.
     agendas: Sequence[Agenda] = ()
     roles: Sequence[Role] = ()
 
 
 class FormTarget(Value):
-    """Where a form leads: the channel, the message it was opened on; the form brings it back."""
+    """The channel and the message that a form is for. The form keeps it in its metadata."""
 
-    #: Empty: a person chooses in the form.
+    #: If empty, the person chooses it in the form.
     channel: str = ""
-    #: Link to the message that is to be debated.
+    #: Link to the message to debate.
     source: str = ""
-    #: Timestamp of that message, and of the root of the thread it is in; empty: in none.
+    #: Timestamps of that message and of the root of its thread; empty if there is none.
     message: str = ""
     thread: str = ""
-    #: The files of that message; the verdict that the debate goes on from.
+    #: The files of that message, or the verdict that the debate continues from.
     references: tuple[SourceReference, ...] = ()
-    #: Id of the debate that it goes on from; empty: of none.
+    #: Id of the debate that it continues from, if any.
     continues: str = ""
 
     @property
     def metadata(self) -> Mapping[str, object]:
-        named = self.model_dump(mode="json", exclude_defaults=True)
-        return {"channel": self.channel, "source": self.source, **named}
+        fields = self.model_dump(mode="json", exclude_defaults=True)
+        return {"channel": self.channel, "source": self.source, **fields}
 
 
-def question_in(text: str) -> str:
+def extract_question(text: str) -> str:
     """Return the question that a message asks.
 
-    A short text whole; of a long one the last question that asks for a decision ("Any thoughts?"
-    asks for none), else its last question, else its beginning.
+    A short text is the question. From a long text, takes the last question that asks for a decision
+    ("Any thoughts?" does not), else the last question, else the beginning.
     """
-    whole = text.strip()
-    if len(whole) <= _SHORT:
-        return whole
-    sentences = [" ".join(sentence.split()) for sentence in _BETWEEN.split(whole)]
+    full_text = text.strip()
+    if len(full_text) <= _SHORT:
+        return full_text
+    sentences = [" ".join(sentence.split()) for sentence in _BETWEEN.split(full_text)]
     questions = [text for text in sentences if text.endswith("?") and any(map(str.isalnum, text))]
     deciding = [text for text in questions if _DECIDING.search(text)]
     last = [*questions, *deciding][-1:]
@@ -140,24 +140,26 @@ def question_in(text: str) -> str:
     return question[: end if end > _SHORT // 2 else _SHORT - 1].rstrip() + "…"
 
 
-def in_fields(text: str) -> tuple[str, ...]:
-    """A text in pieces of `FIELD_TEXT` characters, cut at the end of a line or word if possible.
+def split_into_fields(text: str) -> tuple[str, ...]:
+    """Split a text into pieces of `FIELD_TEXT` characters, at ends of lines or words if possible.
 
-    Only white space between two pieces is dropped.
+    White space between two pieces is dropped.
     """
-    pieces, rest = list[str](), text.strip()
-    while len(rest) > FIELD_TEXT:
-        ends = (rest.rfind(gap, FIELD_TEXT // 2, FIELD_TEXT) for gap in ("\n", " "))
-        end = next((at for at in ends if at > 0), FIELD_TEXT)
-        pieces.append(rest[:end].rstrip())
-        rest = rest[end:].lstrip()
-    return (*pieces, rest)
+    pieces, remaining = list[str](), text.strip()
+    while len(remaining) > FIELD_TEXT:
+        ends = (remaining.rfind(gap, FIELD_TEXT // 2, FIELD_TEXT) for gap in ("\n", " "))
+        end = next((end for end in ends if end > 0), FIELD_TEXT)
+        pieces.append(remaining[:end].rstrip())
+        remaining = remaining[end:].lstrip()
+    return (*pieces, remaining)
 
 
 def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estimate: str) -> Form:
     choices = draft.choices
     kind = "" if choices.playbook in {None, NO_PLAYBOOK} else str(choices.playbook)
-    given = _field(FieldId.CONTEXT, "What is new" if target.continues else "Context", _CONTEXT_HINT)
+    context_field = _field(
+        FieldId.CONTEXT, "What is new" if target.continues else "Context", _CONTEXT_HINT
+    )
     asking = _field(
         FieldId.CLARIFY,
         "Questions first",
@@ -169,8 +171,8 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         *([] if target.channel else [_CHANNEL]),
         text_input(_QUESTION, value=draft.question[:FIELD_TEXT], multiline=True),
         *context(*_from(target)),
-        text_input(given, value=draft.context[:FIELD_TEXT], multiline=True),
-        *(_goes_on(number, text) for number, text in enumerate(draft.more, start=2)),
+        text_input(context_field, value=draft.context[:FIELD_TEXT], multiline=True),
+        *(_further_context(number, text) for number, text in enumerate(draft.more, start=2)),
         text_input(_SOURCES, multiline=True),
         *([checkbox(thread, "Give the agents what was said in it")] if target.thread else []),
         {**block, "block_id": _ESTIMATE_BLOCK},
@@ -199,7 +201,7 @@ def _field(name: FieldId, label: str, hint: str = "") -> Field:
 
 def settings_form(
     channel: str,
-    now: ChannelChoices,
+    current: ChannelChoices,
     usual: Choices,
     options: FormOptions,
     *,
@@ -207,11 +209,15 @@ def settings_form(
 ) -> Form:
     """Return the form for a channel's settings.
 
-    `usual` are the defaults; `is_open`: whether, by default, people of other organisations take
-    part.
+    Args:
+        channel: Slack's id of the channel.
+        current: Its present settings.
+        usual: The defaults.
+        options: The choices.
+        is_open: Whether people of other organisations take part by default.
     """
-    choices = now.choices
-    initial_users = {"initial_users": list(now.stewards)} if now.stewards else {}
+    choices = current.choices
+    initial_users = {"initial_users": list(current.stewards)} if current.stewards else {}
     usual_agents = "three to five chosen for each question"
     if usual.agents is not None:
         usual_agents = f"as Moot is set up ({_agent_names(usual.agents, options)})"
@@ -230,8 +236,8 @@ def settings_form(
             _SEALED_WORDS,
             on=bool(usual.sealed if choices.sealed is None else choices.sealed),
         ),
-        *(checkbox(box, words, on=getattr(now, box.id)) for box, words in CHANNEL_BOXES),
-        _menu(_OPEN, _OPEN_WORDS, _STATES[now.open_to_others], _OTHERS_WORDS[is_open]),
+        *(checkbox(box, words, on=getattr(current, box.id)) for box, words in CHANNEL_BOXES),
+        _menu(_OPEN, _OPEN_WORDS, _STATES[current.open_to_others], _OTHERS_WORDS[is_open]),
         *context("A line in the channel says that you changed this."),
     ]
     return form(
@@ -244,18 +250,18 @@ def settings_form(
 
 
 def _with_dispatch(block: Block) -> Block:
-    """The same block; we hear of every choice at once in a menu that changes the estimate."""
+    """The block; in a menu that changes the estimate, Slack reports each choice at once."""
     name = str(block.get("block_id", "")).partition("~")[0]
     return {**block, "dispatch_action": True} if name in set(COSTLY) else block
 
 
-def _goes_on(number: int, text: str) -> Block:
+def _further_context(number: int, text: str) -> Block:
     name, label = further(FieldId.CONTEXT, number), f"Context, part {number}"
     field = Field(name, label, optional=True)
     return text_input(field, value=text[:FIELD_TEXT], multiline=True)
 
 
-# --- fields, each declared once for the form or forms that have it ---
+# --- fields, each declared once for one or both forms ---
 
 _QUESTION = Field(
     FieldId.QUESTION,
@@ -311,7 +317,7 @@ _OPEN_WORDS = {
     _OFF: f"Only {_OTHERS_WORDS[False]}",
     _ON: f"{_OTHERS_WORDS[True].capitalize()}, other organisations (Slack Connect) too",
 }
-#: Boxes of a channel's settings and what is ticked; their ids are names in `ChannelChoices`.
+#: Checkboxes of the settings with their labels. The ids are names of fields in `ChannelChoices`.
 CHANNEL_BOXES: Sequence[tuple[Field, str]] = (
     (_field(FieldId.KEEP_PINNED, "When a debate ends"), "Keep its board pinned"),
     (
@@ -336,12 +342,12 @@ CHANNEL_BOXES: Sequence[tuple[Field, str]] = (
 
 
 def _from(target: FormTarget) -> Iterator[str]:
-    """Which message the question was taken from, and what else the agents read."""
+    """The message that the question is from, and the other sources that the agents read."""
     if target.source:
         yield f"From <{target.source}|this message>."
     if target.references:
-        named = ", ".join(gist(reference.title, _TITLE_LIMIT) for reference in target.references)
-        yield f":page_facing_up: The agents will read: {named}"
+        titles = ", ".join(gist(reference.title, _TITLE_LIMIT) for reference in target.references)
+        yield f":page_facing_up: The agents will read: {titles}"
 
 
 def _menus(
@@ -352,10 +358,14 @@ def _menus(
     empty: str,
     filled_by: str = "",
 ) -> Iterator[Block]:
-    """Playbook, format, agents and rounds, in both forms.
+    """The menus for playbook, format, agents and rounds.
 
-    `usual` holds where nothing is chosen (None: something must be); `empty` says in words which
-    agents an empty choice is; `filled_by` is the playbook that filled them.
+    Args:
+        choices: The present choices.
+        options: The choices that the menus offer.
+        usual: The defaults; None: a choice is required.
+        empty: In words, the agents of an empty choice.
+        filled_by: The playbook that filled the fields.
     """
     if options.playbooks:
         none = {AS_USUAL: _as_usual("none")} if usual else {NO_PLAYBOOK: _NO_KIND}
@@ -382,18 +392,18 @@ def _menus(
 
 
 def _menu(field: Field, words: Mapping[str, str], initial: str, usual: str | None) -> Block:
-    """A menu; where there is a usual value, in words, nothing need be chosen."""
+    """A menu. With a default (`usual`, in words), people need not choose."""
     menu = {AS_USUAL: _as_usual(usual), **words} if usual is not None else words
     return select(field, menu, initial if initial in menu else AS_USUAL)
 
 
 def _cast_line(draft: FormDraft, options: FormOptions) -> str:
-    """Who would be chosen for the question, as far as its words tell; empty: nobody is."""
+    """The agents that would be cast by the question's words; empty if agents are not cast."""
     if not options.casts:
         return ""
     if not draft.question.strip():
         return "the channel's, else three to five chosen for the question"
-    cast = cast_by_topics(f"{draft.question}\n{draft.whole_context}", options.roles)
+    cast = cast_by_topics(f"{draft.question}\n{draft.full_context}", options.roles)
     names = _agent_names([role.role for role in cast], options)
     return f"the channel's, else chosen for the question; by its words {names}"
 
@@ -419,8 +429,8 @@ def _money(choices: Choices, options: FormOptions) -> Sequence[Block]:
 
 
 def _wait(minutes: int) -> str:
-    hours, rest = divmod(minutes, 60)
-    return quantity(hours, "hour") if hours and not rest else quantity(minutes, "minute")
+    hours, remainder = divmod(minutes, 60)
+    return quantity(hours, "hour") if hours and not remainder else quantity(minutes, "minute")
 
 
 def _as_usual(words: str) -> str:

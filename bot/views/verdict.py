@@ -1,4 +1,4 @@
-"""The verdict: the whole synthesis for the thread, a short form for the channel (pure)."""
+"""The verdict: the full synthesis for the thread, and a short form for the channel (pure)."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from bot.views.decision import (
     decision_buttons,
     earlier_buttons,
     feedback_buttons,
-    standing,
+    team_decision,
 )
 from bot.views.message import (
     EXAMPLE_NOTE,
@@ -24,28 +24,28 @@ from bot.views.message import (
     all_offline,
     confidence,
     context,
-    folded,
     has_room,
     header,
-    in_pages,
     is_example,
     item_list,
     line_text,
+    mrkdwn_pages,
     name_of,
     section_text,
     sections,
+    with_fold,
 )
 from bot.views.vote import (
-    anyway_buttons,
     ballot_button,
-    decided_on,
-    each_ballot,
+    ballot_lines,
+    debate_anyway_buttons,
+    decision_in_short,
     ending_text,
-    how_it_went,
-    in_a_line,
-    in_figures,
-    outcome,
     people_votes,
+    rounds_summary,
+    tally_blocks,
+    tally_line,
+    tally_text,
 )
 from core.acts.verdict import DOUBTED, audit_words, open_faults
 from core.debate.state import Debate
@@ -78,45 +78,46 @@ _WARNINGS_LIMIT = 1200
 _DECISION_LIMIT = 1500
 _NOTE_LIMIT = 300
 _RESTS_LIMIT = 600
-#: Characters of a text in the short form.
+#: Most characters of a text in the short form.
 _TEXT_LIMIT = 600
-#: Words of the short form: in all, of its decision, of its confidence.
+#: Most words of the short form: in total, of its decision, of its confidence.
 _MOST_WORDS, _DECISION_WORDS, _CONFIDENCE_WORDS = 150, 40, 36
-#: Words of why rounds were skipped, of what went wrong, and with which another line begins.
+#: Most words of the reason why rounds were skipped and of the warnings; another warning is shown if
+#: at least this many words are left.
 _SKIPPED_WORDS, _WARNING_WORDS, _LEAST_WARNING_WORDS = 30, 35, 15
-#: Words of a reason that is cut.
+#: Words reserved for a reason that is cut.
 _LEAST_REASON_WORDS = 8
-#: Words kept for reasons and dissent before another line of what went wrong has room.
+#: Words reserved for reasons and dissent before another warning is shown.
 _AGAINST_WORDS = 30
-#: Stands for a dissent, or what would overturn the verdict, of which no sentence has room.
+#: Replaces a dissent, or the facts that would overturn the verdict, if no sentence of it has room.
 _ELSEWHERE = "in the whole verdict."
-#: Reasons in the short form.
+#: Most reasons in the short form.
 _MOST_REASONS = 3
 
 
-def verdict(debate: Debate, reached: Verdict) -> list[MessageView]:
-    """Return the posts that hold the whole synthesis, what it lacks above the answer."""
-    texts = filter(None, [shortcomings(debate, reached), *_parts(debate, reached)])
-    parts = in_pages("\n\n".join(texts))
+def verdict_posts(debate: Debate, verdict: Verdict) -> list[MessageView]:
+    """Return the posts with the full synthesis, with its shortcomings above the answer."""
+    texts = filter(None, [shortcomings(debate, verdict), *_parts(debate, verdict)])
+    parts = mrkdwn_pages("\n\n".join(texts))
     messages = list[MessageView]()
     for number, part in enumerate(parts, start=1):
         head = "The verdict" if number == 1 else f"The verdict, part {number} of {len(parts)}"
         title = [header(head)] if number == 1 else context(head)
         is_last = number == len(parts)
-        foot = context(_cost_line(debate, reached), disclaimer(debate)) if is_last else []
+        foot = context(_cost_line(debate, verdict), disclaimer(debate)) if is_last else []
         blocks = [*title, *sections(part), *foot]
         view = MessageView(text=f"{head}\n{part}", blocks=blocks, speaker=debate.setup.judge)
         messages.append(view)
     return messages
 
 
-def whole(debate: Debate, reached: Verdict) -> FoldedBlock:
-    """Return the whole synthesis, as it is folded away below its short form."""
-    parts = [*filter(None, [shortcomings(debate, reached), *_parts(debate, reached)])]
+def full_verdict(debate: Debate, verdict: Verdict) -> FoldedBlock:
+    """Return the full synthesis as the fold below the short form."""
+    parts = [*filter(None, [shortcomings(debate, verdict), *_parts(debate, verdict)])]
     if debate.tally:
-        ballots = filter(None, each_ballot(debate, debate.tally))
-        parts.append(_titled("The agents' ballots", "\n".join(ballots)))
-    parts.append(_cost_line(debate, reached))
+        ballots = filter(None, ballot_lines(debate, debate.tally))
+        parts.append(_with_title("The agents' ballots", "\n".join(ballots)))
+    parts.append(_cost_line(debate, verdict))
     return FoldedBlock(
         title="The whole reasoning",
         parts=[piece for part in parts for piece in split(part, SECTION_TEXT)],
@@ -125,34 +126,40 @@ def whole(debate: Debate, reached: Verdict) -> FoldedBlock:
 
 
 def headline(
-    debate: Debate, reached: Verdict, *, superseded: str = "", pages: bool = False
+    debate: Debate, verdict: Verdict, *, superseded: str = "", pages: bool = False
 ) -> MessageView:
-    """Return the short form that is shown in the channel, too.
+    """Return the short form, which the channel shows, too.
 
-    `superseded` says why it counts no more, as safe mrkdwn: its buttons are gone then.
+    Args:
+        debate: The debate with the verdict.
+        verdict: The verdict to show.
+        superseded: Why the verdict counts no more, as safe mrkdwn. Removes the buttons.
+        pages: Whether debates can be shared as pages.
     """
     quiet = debate.setup.quiet
-    text = "\n".join(filter(None, (superseded, short_text(debate, reached))))
-    # People's ballots: only where the vote has no post of its own, and while it counts.
+    text = "\n".join(filter(None, (superseded, short_text(debate, verdict))))
+    # The vote of a quiet debate has no post of its own.
     is_vote_here = quiet and debate.tally and not superseded
-    beside = people_votes(debate) if is_vote_here else ()
+    votes = people_votes(debate) if is_vote_here else ()
     below, buttons = [*context(disclaimer(debate))], list[Block]()
     if not superseded:
         ballot = ballot_button(debate) if is_vote_here else []
         buttons += _row(decision_buttons(debate), earlier_buttons(debate))
         buttons += _row(
-            ballot, after_buttons(debate, pages=pages), row("skipped", anyway_buttons(debate))
+            ballot,
+            after_buttons(debate, pages=pages),
+            row("skipped", debate_anyway_buttons(debate)),
         )
         below += feedback_buttons(debate)
     if quiet and debate.tally:
-        figures = [*in_figures(debate, debate.tally, "*The vote*"), *below]
+        figures = [*tally_blocks(debate, debate.tally, "*The vote*"), *below]
         below = figures if has_room([*sections(text), *buttons], figures) else below
-    above = [*sections("\n".join([text, *beside])), *buttons]
+    above = [*sections("\n".join([text, *votes])), *buttons]
     if not has_room(above, below):
         above = [*sections(text), *buttons]
-    blocks = folded(whole(debate, reached), above, below) if quiet else [*above, *below]
-    # Edited when the team decides: an edit takes less text than a post.
-    beginning = split("\n".join([text, *beside]), PAGE_LIMIT)[0]
+    blocks = with_fold(full_verdict(debate, verdict), above, below) if quiet else [*above, *below]
+    # Cut because the team's decision edits the post, and an edit takes less text than a post.
+    beginning = split("\n".join([text, *votes]), PAGE_LIMIT)[0]
     return MessageView(text=beginning, blocks=blocks, speaker=debate.setup.judge)
 
 
@@ -162,72 +169,81 @@ def _row(*rows: Sequence[Block]) -> list[Block]:
     return [{**blocks[0], "elements": elements}] if blocks else []
 
 
-def short_text(debate: Debate, reached: Verdict) -> str:
-    """Return the verdict in few words, 150 at most but for long names of options and sources.
+def short_text(debate: Debate, verdict: Verdict) -> str:
+    """Return the verdict in at most 150 words; long names of options and sources may add more.
 
-    What is decided, the vote and the confidence stand as they are. Reasons, dissent and what would
-    overturn the verdict share the words that are left, in whole sentences; where not all of them
-    have room, there are fewer reasons, or findings of a review. The question is not repeated: Slack
-    shows the beginning of the thread above a reply in the channel.
+    The decision, the vote and the confidence are always shown. Reasons, dissent and the facts that
+    would overturn the verdict share the remaining words, in whole sentences; if not all of them
+    have room, fewer reasons or findings are shown. The question is left out, because Slack shows
+    the beginning of the thread above a reply in the channel.
     """
-    composed = [_compose(debate, reached, most) for most in range(_MOST_REASONS, 0, -1)]
-    return max(composed, key=lambda each: each[1:])[0]
+    candidates = [_compose(debate, verdict, most) for most in range(_MOST_REASONS, 0, -1)]
+    return max(candidates, key=lambda candidate: candidate[1:])[0]
 
 
-def _compose(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool, int]:
-    """The short form with so many reasons or findings.
+def _compose(debate: Debate, verdict: Verdict, most: int) -> tuple[str, bool, int]:
+    """Return the short form with at most `most` reasons or findings, and how good it is.
 
-    And whether all that belongs there has room, and how much of what speaks against it has.
+    That is: whether all texts have room, and how many of dissent and overturning facts it shows.
     """
-    whole, last = cited_verdict(debate, reached), [*_below(debate, reached)]
-    # Stands last: what follows it would be read as the team's reason.
-    decision = standing(debate) if debate.decision else ""
-    room = _MOST_WORDS - _word_count(*last, decision)
-    first = "\n".join(filter(None, _decided(debate, reached, most, room)))
-    reasons = () if reached.findings else whole.reasons[:most]
-    stated = [fact.rstrip(".") for fact in whole.overturned_by]
-    facts = " ".join(f"{fact[:1].upper()}{fact[1:]}." for fact in stated if fact)
-    texts = [gist(text, _TEXT_LIMIT) for text in (*reasons, dissent_words(debate, whole), facts)]
-    head = f"*{gist(dissent_title(debate, whole), _NOTE_LIMIT)}*:"
-    # Whose dissent it is may tell that already.
-    votes = gist(dissent_vote_words(debate, whole), _NOTE_LIMIT) or _opponents(debate, whole)
+    cited, below = cited_verdict(debate, verdict), [*_below(debate, verdict)]
+    # Last, because people would read what follows it as the team's reason.
+    decision = team_decision(debate) if debate.decision else ""
+    room = _MOST_WORDS - _word_count(*below, decision)
+    first = "\n".join(filter(None, _decision_lines(debate, verdict, most, room)))
+    reasons = () if verdict.findings else cited.reasons[:most]
+    facts = " ".join(
+        f"{fact[:1].upper()}{fact[1:].rstrip('.')}."
+        for fact in cited.overturned_by
+        if fact.rstrip(".")
+    )
+    texts = [gist(text, _TEXT_LIMIT) for text in (*reasons, dissent_words(debate, cited), facts)]
+    head = f"*{gist(dissent_title(debate, cited), _NOTE_LIMIT)}*:"
+    # The title of the dissent may name the agents against the verdict already.
+    votes = gist(dissent_vote_words(debate, cited), _NOTE_LIMIT) or _opponents(debate, cited)
     overturns = f"*{OVERTURNED_BY}*:"
-    names = _names_of(debate, first, *last, decision, *texts)
+    names = _source_names(debate, first, *below, decision, *texts)
     room -= _word_count(first, names, head, votes or _ELSEWHERE, overturns) + len(reasons)
-    *shown, objection_shown, facts_shown = shared_words(texts, room)
-    is_whole = [bool(text) for text in (*shown, objection_shown, facts_shown)] == [
-        *map(bool, texts)
-    ]
-    if reasons and not any(shown):  # cut, rather than none be there, or nothing that is against it
-        objection_shown, facts_shown = shared_words(texts[-2:], room - _LEAST_REASON_WORDS)
-        shown = [few_words(texts[0], room - _word_count(objection_shown, facts_shown))]
-    against = (objection_shown, facts_shown)
-    objection = " ".join(filter(None, (objection_shown, votes)))
-    if whole.dissent and not objection_shown:  # the votes alone would read as if there were none
+    (*shown_reasons, dissent, shown_facts), is_complete = _share_words(texts, room)
+    shown_against = sum(map(bool, (dissent, shown_facts)))
+    objection = " ".join(filter(None, (dissent, votes)))
+    if cited.dissent and not dissent:  # votes alone would look as if there were no dissent
         objection = _ELSEWHERE
-    lines = [first, *(f"• {reason}" for reason in shown if reason)]
+    lines = [first, *(f"• {reason}" for reason in shown_reasons if reason)]
     lines += [f"{head} {objection}"] if objection else []
-    has_room = room - _word_count(*shown, objection_shown) >= _word_count(_ELSEWHERE)
-    facts_shown = facts_shown or (_ELSEWHERE if facts and has_room else "")
-    lines += [f"{overturns} {facts_shown}"] if facts_shown else []
-    lines += last
-    # Of what was left out no source is to be named.
-    lines += [_names_of(debate, *lines, decision), decision]
-    text = "\n".join(filter(None, lines))
-    return text, is_whole, sum(map(bool, against))
+    has_room = room - _word_count(*shown_reasons, dissent) >= _word_count(_ELSEWHERE)
+    shown_facts = shown_facts or (_ELSEWHERE if facts and has_room else "")
+    lines += [f"{overturns} {shown_facts}"] if shown_facts else []
+    lines += below
+    # Names only sources of texts that are shown.
+    lines += [_source_names(debate, *lines, decision), decision]
+    return "\n".join(filter(None, lines)), is_complete, shown_against
+
+
+def _share_words(texts: Sequence[str], room: int) -> tuple[Sequence[str], bool]:
+    """Shorten reasons, dissent and overturning facts to `room` words, and say if all have room.
+
+    If no reason has room, the first one is cut, so that one is shown beside the dissent.
+    """
+    *reasons, dissent, facts = shared_words(texts, room)
+    is_complete = [bool(text) for text in (*reasons, dissent, facts)] == [*map(bool, texts)]
+    if reasons and not any(reasons):
+        dissent, facts = shared_words(texts[-2:], room - _LEAST_REASON_WORDS)
+        reasons = [few_words(texts[0], room - _word_count(dissent, facts))]
+    return [*reasons, dissent, facts], is_complete
 
 
 def _word_count(*texts: str) -> int:
     return len(" ".join(texts).split())
 
 
-def _names_of(debate: Debate, *texts: str) -> str:
-    """Which sources the texts mean."""
+def _source_names(debate: Debate, *texts: str) -> str:
+    """The titles of the sources that the texts cite."""
     return gist(source_names(debate, " ".join(texts)), _NOTE_LIMIT)
 
 
 def _opponents(debate: Debate, whole: Verdict) -> str:
-    """Who voted against the verdict where the dissent is named as no agent's; empty: nobody."""
+    """The agents that voted against the verdict, if the dissent is not attributed to an agent."""
     if whole.dissent_by not in {"", JUDGE}:
         return ""
     option = options_of(debate).resolve(whole.option)
@@ -236,21 +252,21 @@ def _opponents(debate: Debate, whole: Verdict) -> str:
     return f"{listed_names(names)} voted against the verdict." if names else ""
 
 
-def _below(debate: Debate, reached: Verdict) -> Iterator[str]:
-    """The lines below reasons and dissent: earlier verdicts, the vote, the confidence."""
-    for line in earlier_lines(reached, with_reasons=False):
+def _below(debate: Debate, verdict: Verdict) -> Iterator[str]:
+    """The lines below reasons and dissent: earlier decisions, the vote, the confidence."""
+    for line in earlier_lines(verdict, with_reasons=False):
         yield line_text(debate, line)
     if debate.tally:
-        yield in_a_line(debate, debate.tally)
-    if (checked := cross_check_line(debate, reached)) and checked.is_warning:
-        yield line_text(debate, checked)
+        yield tally_line(debate, debate.tally)
+    if (cross_check := cross_check_line(debate, verdict)) and cross_check.is_warning:
+        yield line_text(debate, cross_check)
     if was_skipped(debate):
-        # The vote's line has the figures.
-        ended = re.sub(r" \([^()]*\)", "", ending_text(debate))
-        yield few_words(ended, _SKIPPED_WORDS)
-    sure = f"*Confidence*: {confidence(reached).rstrip('.')}"
-    grounds = [text for words in reached.rests_on if (text := gist(words, _RESTS_LIMIT))]
-    if reached.confidence is None or not grounds:
+        # Without figures, which the line of the vote has.
+        ending = re.sub(r" \([^()]*\)", "", ending_text(debate))
+        yield few_words(ending, _SKIPPED_WORDS)
+    sure = f"*Confidence*: {confidence(verdict).rstrip('.')}"
+    grounds = [text for words in verdict.rests_on if (text := gist(words, _RESTS_LIMIT))]
+    if verdict.confidence is None or not grounds:
         yield f"{sure}."
         return
     count = len(grounds)
@@ -261,50 +277,52 @@ def _below(debate: Debate, reached: Verdict) -> Iterator[str]:
     yield f"{sure}: {short}{CUT if count < len(grounds) else ''}"
 
 
-def _decided(debate: Debate, reached: Verdict, most: int, room: int) -> Iterator[str]:
-    """In `room` words what went wrong and the decision; below it so many of the findings."""
-    decision = f"*{few_words(decided_on(debate, reached, _DECISION_LIMIT), _DECISION_WORDS)}*"
-    name, *warnings = shortcomings(debate, reached).splitlines() or [""]
+def _decision_lines(debate: Debate, verdict: Verdict, most: int, room: int) -> Iterator[str]:
+    """Warnings and the decision in `room` words, then at most `most` findings."""
+    decision = (
+        f"*{few_words(decision_in_short(debate, verdict, _DECISION_LIMIT), _DECISION_WORDS)}*"
+    )
+    name, *warnings = shortcomings(debate, verdict).splitlines() or [""]
     yield name
     room -= _word_count(name, decision)
-    words, told = min(_WARNING_WORDS, room), 0
-    # One or two whole lines rather than many that are cut; what follows needs room too.
-    while told < len(warnings) and (not told or words >= _LEAST_WARNING_WORDS):
-        line = few_words(warnings[told], words)
+    words, count = min(_WARNING_WORDS, room), 0
+    # Show one or two whole lines rather than many cut ones, and leave room for the texts below.
+    while count < len(warnings) and (not count or words >= _LEAST_WARNING_WORDS):
+        line = few_words(warnings[count], words)
         yield line
-        told, room = told + 1, room - _word_count(line)
+        count, room = count + 1, room - _word_count(line)
         words = min(words - _word_count(line), room - _AGAINST_WORDS)
-    if told < len(warnings):
-        yield f"• … and {quantity(len(warnings) - told, 'more note')}"
+    if count < len(warnings):
+        yield f"• … and {quantity(len(warnings) - count, 'more note')}"
     yield decision
-    yield findings_in_short(debate, reached.findings, most)
+    yield findings_in_short(debate, verdict.findings, most)
 
 
-def _cost_line(debate: Debate, reached: Verdict) -> str:
-    spent = f"Cost: {money(debate.usage.cost)}"
-    if reached.judge_confidence is not None:  # what models say of themselves runs high
-        spent += (
-            f" · The judge itself said {reached.judge_confidence} of 100, which is not counted."
-        )
-    if debate.setup.judge_models and (judged := judge_words(debate)):
-        spent += f" · Judge: {literal(judged)}"
-    return spent
+def _cost_line(debate: Debate, verdict: Verdict) -> str:
+    text = f"Cost: {money(debate.usage.cost)}"
+    if verdict.judge_confidence is not None:  # models overrate themselves
+        text += f" · The judge itself said {verdict.judge_confidence} of 100, which is not counted."
+    if debate.setup.judge_models and (models := judge_words(debate)):
+        text += f" · Judge: {literal(models)}"
+    return text
 
 
-def shortcomings(debate: Debate, reached: Verdict) -> str:
-    """Warnings above the answer, empty without any: that the vote was left, then audit's doubts."""
-    texts = reached.warnings
-    if reached.source is VerdictSource.FALLBACK_JUDGE:
+def shortcomings(debate: Debate, verdict: Verdict) -> str:
+    """The warnings above the answer, as one text; empty if there are none."""
+    texts = verdict.warnings
+    if verdict.source is VerdictSource.FALLBACK_JUDGE:
         texts = ("Written by a fallback judge: the judge gave no verdict.", *texts)
     lines = [f"• {gist(words, _NOTE_LIMIT)}" for words in dict.fromkeys(texts) if words.strip()]
-    if not lines and not reached.partial:
+    if not lines and not verdict.partial:
         return ""
-    name, why = "Not everything went as planned", ""
-    if reached.partial:
-        name, why = "Partial result", ": not all turns were taken."
+    name, reason = "Not everything went as planned", ""
+    if verdict.partial:
+        name, reason = "Partial result", ": not all turns were taken."
     elif len(open_faults(debate)) == len(lines):
         name = DOUBTED.capitalize()
-    return "\n".join(filter(None, (f":warning: *{name}*{why}", item_list(lines, _WARNINGS_LIMIT))))
+    return "\n".join(
+        filter(None, (f":warning: *{name}*{reason}", item_list(lines, _WARNINGS_LIMIT)))
+    )
 
 
 def disclaimer(debate: Debate) -> str:
@@ -313,35 +331,35 @@ def disclaimer(debate: Debate) -> str:
     return OFFLINE_NOTE if all_offline(debate) else _DISCLAIMER
 
 
-def _parts(debate: Debate, reached: Verdict) -> Iterator[str]:
-    yield _titled("Decision", mrkdwn(cited_verdict(debate, reached).decision))
-    for section in verdict_sections(debate, cited_verdict(debate, reached)):
+def _parts(debate: Debate, verdict: Verdict) -> Iterator[str]:
+    yield _with_title("Decision", mrkdwn(cited_verdict(debate, verdict).decision))
+    for section in verdict_sections(debate, cited_verdict(debate, verdict)):
         if section.title == FINDINGS:
-            lines = (finding_line(debate, finding, whole=True) for finding in reached.findings)
-            yield _titled(FINDINGS, "\n".join(f"• {line}" for line in lines))
+            lines = (finding_line(debate, finding, whole=True) for finding in verdict.findings)
+            yield _with_title(FINDINGS, "\n".join(f"• {line}" for line in lines))
         else:
             yield section_text(debate, section)
-    alone = single_answer_section(debate, level=1)
+    single_answer = single_answer_section(debate, level=1)
     texts = (
-        ("Sources", mrkdwn(source_names(debate, reached.model_dump_json()))),
-        ("The vote", outcome(debate, debate.tally, reached.warnings) if debate.tally else ""),
-        ("How the debate went", how_it_went(debate)),
-        ("Confidence", "\n".join(filter(None, _grounds(debate, reached)))),
-        ("A single answer", mrkdwn(alone.partition("\n\n")[2])),
+        ("Sources", mrkdwn(source_names(debate, verdict.model_dump_json()))),
+        ("The vote", tally_text(debate, debate.tally, verdict.warnings) if debate.tally else ""),
+        ("How the debate went", rounds_summary(debate)),
+        ("Confidence", "\n".join(filter(None, _grounds(debate, verdict)))),
+        ("A single answer", mrkdwn(single_answer.partition("\n\n")[2])),
     )
-    yield from (_titled(name, text) for name, text in texts if text)
-    yield section_text(debate, notes_section(debate, reached))
+    yield from (_with_title(name, text) for name, text in texts if text)
+    yield section_text(debate, notes_section(debate, verdict))
 
 
-def _grounds(debate: Debate, reached: Verdict) -> Iterator[str]:
-    yield confidence(reached)
-    if reached.confidence is not None:
-        yield from (f"• {gist(words, _NOTE_LIMIT)}" for words in reached.rests_on)
-    checked = cross_check_line(debate, reached)
-    yield literal(hinge_words(debate, reached))
-    yield line_text(debate, checked) if checked else ""
+def _grounds(debate: Debate, verdict: Verdict) -> Iterator[str]:
+    yield confidence(verdict)
+    if verdict.confidence is not None:
+        yield from (f"• {gist(words, _NOTE_LIMIT)}" for words in verdict.rests_on)
+    cross_check = cross_check_line(debate, verdict)
+    yield literal(hinge_words(debate, verdict))
+    yield line_text(debate, cross_check) if cross_check else ""
     yield literal(audit_words(debate))
 
 
-def _titled(name: str, text: str) -> str:
+def _with_title(name: str, text: str) -> str:
     return f"*{name}*\n{text}"

@@ -1,4 +1,4 @@
-"""Options and the vote: who stands where, all ballots, forms to vote and to edit options (pure)."""
+"""Options and the vote: results, ballots, and forms to vote and to edit options (pure)."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -31,8 +31,7 @@ from core.debate.vote import GateReason, Option, OptionChange, OptionEdit, Tally
 from core.figures import money, percent, quantity
 from core.rules import voting
 from core.rules.agreement import GAP_FROM, agreement
-from core.rules.ending import ending_sentences as ended
-from core.rules.ending import reopening_fault, round_reasons
+from core.rules.ending import ending_sentences, reopening_fault, round_reasons
 from core.rules.gate import gate_after
 from core.rules.options import (
     NAME_MAX_CHARS,
@@ -77,7 +76,7 @@ _NOBODY_DID = "*The team's vote*: nobody cast a ballot before the team decided."
 _CELL_WIDTH = 100
 _BALLOTS_LIMIT = 1400
 _BY_OPTION_LIMIT = 1200
-#: Options that the vote names in a line at least.
+#: Options that the one-line result names at least.
 _LEAST_IN_LINE = 2
 _REASON_LIMIT = 160
 _BY_TEXT = (
@@ -86,12 +85,12 @@ _BY_TEXT = (
 )
 
 
-def places_of(debate: Debate) -> int:
-    """How many places a person's ballot has."""
+def ballot_ranks(debate: Debate) -> int:
+    """The number of ranks on a person's ballot."""
     return min(len(_PLACES), len(options_of(debate).items))
 
 
-def ballot_form(debate: Debate, by: str = "") -> Form:
+def ballot_form(debate: Debate, person_id: str = "") -> Form:
     """Return the form to rank options, filled with this person's earlier ballot."""
     options = options_of(debate)
     words = option_labels(options.items)
@@ -99,7 +98,7 @@ def ballot_form(debate: Debate, by: str = "") -> Form:
     for option, agents in supporters(debate).items():
         names = ", ".join(name_of(debate, agent) for agent in agents)
         lines.append(f"• *{option_name(debate, option)}*" + (f" – {names}" if names else ""))
-    mine = debate.people_ballots.get(by)
+    mine = debate.people_ballots.get(person_id)
     choices = dict(enumerate(map(options.resolve, mine.options if mine else ())))
     fields = [
         select(
@@ -107,7 +106,7 @@ def ballot_form(debate: Debate, by: str = "") -> Form:
             words,
             choices.get(place, ""),
         )
-        for place in range(places_of(debate))
+        for place in range(ballot_ranks(debate))
     ]
     again = _AGAIN if choices else ""
     question = gist(debate.setup.question, _QUESTION_LIMIT)
@@ -122,23 +121,23 @@ def ballot_form(debate: Debate, by: str = "") -> Form:
 
 
 def team_count(debate: Debate) -> str:
-    """What the team would choose, and how far that is from the agents' choice."""
+    """The team's choice, and its distance from the agents' choice."""
     if lines := [line_text(debate, line) for line in team_vote_lines(debate)]:
         return item_list(lines, _NAMES_LIMIT)
-    # Older versions took ballots on the agents' texts: the report has them.
+    # Ballots of older versions ranked the agents' texts. Only the report shows them.
     if len(options_of(debate).items) <= 1 or debate.people_ballots:
         return ""
     return _NOBODY_DID if is_people_vote_closed(debate) else _NOBODY
 
 
 def people_votes(debate: Debate) -> Sequence[str]:
-    """What stands beside the agents' count."""
+    """The people's votes and the moves between options, shown beside the agents' count."""
     moves = section_text(debate, moves_section(debate), _MOVES_LIMIT)
     return [*filter(None, (team_count(debate), moves))]
 
 
 def ballot_button(debate: Debate) -> list[Block]:
-    """Return the button that opens the form; none where there is nothing to choose."""
+    """Return the button that opens the ballot; empty if people cannot vote."""
     if len(options_of(debate).items) <= 1 or is_people_vote_closed(debate):
         return []
     text = "Cast or change your ballot"
@@ -146,33 +145,33 @@ def ballot_button(debate: Debate) -> list[Block]:
     return [actions("ballot", button(text, ActionId.BALLOT, debate.id, label=label))]
 
 
-def vote(debate: Debate, tally: Tally, *, superseded: str = "") -> MessageView:
+def vote_post(debate: Debate, tally: Tally, *, superseded: str = "") -> MessageView:
     """Return the post that shows the result: by option in words, as a chart and in figures.
 
-    `superseded`: why it counts no more, as safe mrkdwn; empty while it does.
+    `superseded`: why the vote counts no more, as safe mrkdwn; empty while it counts.
     """
-    texts = [superseded, outcome(debate, tally), _missing(debate)]
-    blocks = [header("The vote"), *in_figures(debate, tally, superseded)]
+    texts = [superseded, tally_text(debate, tally), _missing(debate)]
+    blocks = [header("The vote"), *tally_blocks(debate, tally, superseded)]
     if not superseded:
-        beside = people_votes(debate)
-        texts += beside
-        blocks += [block for words in beside for block in sections(words)]
+        votes = people_votes(debate)
+        texts += votes
+        blocks += [block for words in votes for block in sections(words)]
         blocks += ballot_button(debate)
-    blocks += context(*each_ballot(debate, tally))
-    # Edited when people vote: an edit takes less text than a post.
+    blocks += context(*ballot_lines(debate, tally))
+    # Cut because ballots edit the post, and an edit takes less text than a post.
     text = split("\n".join(["The vote", *filter(None, texts)]), PAGE_LIMIT)[0]
     return MessageView(text=text, blocks=blocks)
 
 
-def in_figures(debate: Debate, tally: Tally, heading: str = "") -> list[Block]:
-    """Return the result as a chart and a table; above them the heading and what they do not say."""
+def tally_blocks(debate: Debate, tally: Tally, heading: str = "") -> list[Block]:
+    """Return the result as a chart and a table, below the heading and what they do not show."""
     texts = (heading, _beside_table(debate, tally), _missing(debate))
     blocks = sections("\n".join(filter(None, texts)))
     return [*blocks, *_options_table(debate, tally)] if tally.options else blocks
 
 
-def each_ballot(debate: Debate, tally: Tally) -> Sequence[str]:
-    """Return what every agent's ballot says, and how ballots are counted."""
+def ballot_lines(debate: Debate, tally: Tally) -> Sequence[str]:
+    """Return the agents' ballots in words, and how ballots are counted."""
     ballots = list[str]()
     for ballot in voting.counted_ballots(debate, tally):
         ranking = ", ".join(name_of(debate, position) for position in ballot.ranking)
@@ -185,14 +184,14 @@ def each_ballot(debate: Debate, tally: Tally) -> Sequence[str]:
 
 
 def _options_table(debate: Debate, tally: Tally) -> list[Block]:
-    """How likely agents hold each option the best, as a chart, and who stands where."""
+    """A chart and a table of the options with the agents' probabilities."""
     head, options = option_rows(debate)
     means = {score.option: score.mean_probability for score in tally.options}
     names = [bare(name, NAME_MAX_CHARS) or "–" for name, *_ in options.values()]
     bars = [round(100 * means.get(option, 0.0)) for option in options]
-    aligned = ["right" if column in {1, 4} else "left" for column in range(len(head))]
+    sides = ["right" if column in {1, 4} else "left" for column in range(len(head))]
     table: Block = {
-        "column_settings": [{"align": side} for side in aligned],
+        "column_settings": [{"align": side} for side in sides],
         "rows": [
             [{"text": bare(str(cell), _CELL_WIDTH) or "–", "type": "raw_text"} for cell in row]
             for row in (head, *options.values())
@@ -203,7 +202,7 @@ def _options_table(debate: Debate, tally: Tally) -> list[Block]:
 
 
 def _chart(labels: Sequence[str], values: Sequence[int]) -> list[Block]:
-    """A bar for each label; none where all are empty, or labels alike."""
+    """A bar for each label; empty if all values are 0 or two labels are the same."""
     if not any(values) or len(set(labels)) < len(labels):
         return []
     labels, unit = list(labels[:CHART_BARS]), "Percent"
@@ -220,21 +219,24 @@ def _chart(labels: Sequence[str], values: Sequence[int]) -> list[Block]:
     ]
 
 
-def outcome(debate: Debate, tally: Tally, noted: Collection[str] = ()) -> str:
-    """The vote by option, then whose text was ranked best, without a tie-break noted elsewhere."""
+def tally_text(debate: Debate, tally: Tally, shown_notes: Collection[str] = ()) -> str:
+    """The vote by option, then the text that was ranked best.
+
+    `shown_notes` are shown elsewhere: a tie-break among them is not repeated.
+    """
     lines = [line_text(debate, line) for line in option_lines(debate, tally)]
     parts = (
         item_list(lines if tally.voters else [], _BY_OPTION_LIMIT),
-        _beside_table(debate, tally, noted),
+        _beside_table(debate, tally, shown_notes),
     )
     return "\n".join(filter(None, parts))
 
 
-def _beside_table(debate: Debate, tally: Tally, noted: Collection[str] = ()) -> str:
-    """What the table by option does not say: how close it was, whose text was ranked best."""
+def _beside_table(debate: Debate, tally: Tally, shown_notes: Collection[str] = ()) -> str:
+    """What the table of options does not show: how close it was, and the text ranked best."""
     if not tally.winners or not tally.voters:
         return NOBODY_VOTED
-    best = gist(best_text_words(debate, tally, noted), _BY_OPTION_LIMIT)
+    best = gist(best_text_words(debate, tally, shown_notes), _BY_OPTION_LIMIT)
     return "\n".join(filter(None, (_close(debate, tally), best)))
 
 
@@ -243,29 +245,29 @@ def _close(debate: Debate, tally: Tally) -> str:
     return f":warning: {text}" if text else ""
 
 
-def in_a_line(debate: Debate, tally: Tally) -> str:
-    """The vote by option in a line, the best ones named; by text in debates of older versions."""
+def tally_line(debate: Debate, tally: Tally) -> str:
+    """The vote in one line, with the best options; by text in debates of older versions."""
     lines = [line_text(debate, line) for line in option_lines(debate, tally, short=True)]
     if not lines or not tally.voters:
-        return outcome(debate, tally)
-    # The runner-up, and whatever an agent puts first.
+        return tally_text(debate, tally)
+    # Name the best two, and every option that an agent ranks first.
     scores = listed_scores(options_of(debate), tally.options)
-    named = [
+    shown = [
         line
         for place, (line, score) in enumerate(zip(lines, scores, strict=True))
         if place < _LEAST_IN_LINE or score.first_choices
     ]
-    more = len(lines) - len(named)
-    others = [f"{quantity(more, 'more option')}"] if more > 0 else []
-    parts = (f"*Vote*: {'; '.join([*named, *others])}", _close(debate, tally))
+    count = len(lines) - len(shown)
+    others = [f"{quantity(count, 'more option')}"] if count > 0 else []
+    parts = (f"*Vote*: {'; '.join([*shown, *others])}", _close(debate, tally))
     return "\n".join(filter(None, parts))
 
 
 def _missing(debate: Debate) -> str:
-    """Whose ballots are missing, and why."""
+    """The agents without a ballot, with reasons."""
     missing = [
-        f"{name_of(debate, agent)} ({gist(why, _REASON_LIMIT).rstrip('.')})"
-        for agent, why in missing_ballots(debate).items()
+        f"{name_of(debate, agent)} ({gist(reason, _REASON_LIMIT).rstrip('.')})"
+        for agent, reason in missing_ballots(debate).items()
     ]
     return f"Without a ballot: {item_list(missing, 800, '; ')}." if missing else ""
 
@@ -273,89 +275,93 @@ def _missing(debate: Debate) -> str:
 _LIST_LIMIT = 1200
 _HOLDERS_LIMIT = 300
 _SENTENCE_LIMIT = 500
-#: Whose first choice an option is; and where nobody may be told.
+#: Shown for an option that no agent prefers, by whether the debate is sealed.
 _NOBODYS_CHOICE = {False: "nobody's first choice", True: "sealed"}
-#: Letters from which on a word of an option's name must stand in the decision.
+#: Words of an option's name with at least this many letters must be in the decision.
 _LONG_WORD = 3
 
 
 def option_labels(items: Sequence[Option]) -> dict[str, str]:
-    """What the options are called in a menu, by their ids; no two alike."""
+    """Labels of options in a menu, by id; no two are the same."""
     names = short_names([bare_gist(item.name, len(item.name) + 1) for item in items], OPTION_TEXT)
     return dict(zip((item.id for item in items), names, strict=True))
 
 
 def option_name(debate: Debate, option: str) -> str:
-    """What the option is called, safe; empty if there is no such option."""
+    """The option's escaped name; empty if there is no such option."""
     return gist(options_of(debate).name(option), 2 * NAME_MAX_CHARS)
 
 
-def who_stands_where(debate: Debate) -> str:
-    """Every option with the agents who hold it best and their shares; then the widest gap."""
-    agents_by_option = supporters(debate)
-    if not agents_by_option:
+def agents_by_option(debate: Debate) -> str:
+    """Every option with the agents that prefer it and their shares; then the widest gap."""
+    supporters_by_option = supporters(debate)
+    if not supporters_by_option:
         return ""
     shares_by_agent = {agent.id: current_stance(debate, agent.id) for agent in debate.setup.agents}
-    stated = {agent: shares for agent, shares in shares_by_agent.items() if shares}
+    shares_stated = {agent: shares for agent, shares in shares_by_agent.items() if shares}
     lines = list[str]()
-    for option, drafted in agents_by_option.items():
+    for option, preferring in supporters_by_option.items():
         option_shares = [shares.get(option, 0.0) for shares in shares_by_agent.values()]
-        if not is_listed(options_of(debate), option, *option_shares, len(drafted)):
+        if not is_listed(options_of(debate), option, *option_shares, len(preferring)):
             continue
-        # Stated shares count more than the option of the draft.
+        # Stated shares replace the option that the draft preferred.
         names = (
             _with_share(debate, agent, shares, option)
             for agent, shares in shares_by_agent.items()
-            if (leading(shares) == option if shares else agent in drafted)
+            if (leading(shares) == option if shares else agent in preferring)
         )
         text = item_list(names, _HOLDERS_LIMIT, ", ") or _NOBODYS_CHOICE[debate.is_sealed]
         lines.append(f"• *{option_name(debate, option)}* – {text}")
-    level = [name_of(debate, agent) for agent, shares in stated.items() if not leading(shares)]
+    level = [
+        name_of(debate, agent) for agent, shares in shares_stated.items() if not leading(shares)
+    ]
     if level:
         lines.append(f"• _Undecided between the best two_ – {', '.join(level)}")
-    how = agreement(stated)
-    if how.spread > GAP_FROM:
-        widest = [shares.get(how.widest, 0.0) for shares in stated.values()]
+    result = agreement(shares_stated)
+    if result.spread > GAP_FROM:
+        widest = [shares.get(result.widest, 0.0) for shares in shares_stated.values()]
         lines.append(
-            f"Widest gap: *{option_name(debate, how.widest)}*, "
+            f"Widest gap: *{option_name(debate, result.widest)}*, "
             f"{percent(min(widest))} to {percent(max(widest))}."
         )
     return f"*Options*\n{item_list(lines, _LIST_LIMIT)}"
 
 
 def _with_share(debate: Debate, agent: str, shares: Mapping[str, float], option: str) -> str:
-    """An agent's name with its share of an option, as far as it has stated any."""
+    """An agent's name, with its share of the option if it has stated one."""
     share = f" {percent(shares[option])}" if shares.get(option) else ""
     before = " (before the vote)" if shares and is_uncounted(debate, agent) else ""
     return f"{name_of(debate, agent)}{share}{before}"
 
 
-def how_it_goes(debate: Debate) -> Iterator[str]:
-    """Why the debate is held or its rounds ended, in a sentence each, the newest last."""
+def round_notes(debate: Debate) -> Iterator[str]:
+    """Sentences on why rounds are held or have ended, the newest last."""
     first = gate_after(debate, 0)
-    # While a split is debated, the list of options says what it is about now.
+    # Not the split as a reason: the list of options shows it in its present state.
     is_split = first is not None and first.reason is GateReason.SPLIT
-    yield from map(_sentence, (*round_reasons(debate)[int(is_split) :][-2:], *ended(debate)))
+    yield from map(
+        _sentence, (*round_reasons(debate)[int(is_split) :][-2:], *ending_sentences(debate))
+    )
 
 
 def ending_text(debate: Debate) -> str:
-    """What ended the rounds and how many were really held, as safe mrkdwn."""
-    return " ".join(map(_sentence, ended(debate)))
+    """What ended the rounds, and how many were held, as safe mrkdwn."""
+    return " ".join(map(_sentence, ending_sentences(debate)))
 
 
-def how_it_went(debate: Debate) -> str:
-    """The same, and before it why rounds were held."""
-    return " ".join(map(_sentence, (*round_reasons(debate), *ended(debate))))
+def rounds_summary(debate: Debate) -> str:
+    """Why rounds were held and what ended them, as safe mrkdwn."""
+    return " ".join(map(_sentence, (*round_reasons(debate), *ending_sentences(debate))))
 
 
 def single_answer(debate: Debate) -> str:
-    """What one model, asked alone, answered, and its cost; empty before the verdict."""
+    """The answer of a single model and its cost; empty before the verdict."""
     words = single_answer_words(debate)
     return gist(f"{words} {cost_words(debate)}", _SENTENCE_LIMIT) if words else ""
 
 
-def decided_on(debate: Debate, verdict: Verdict, limit: int) -> str:
-    """The decision on one safe line, with the option's name before it where it is not named."""
+def decision_in_short(debate: Debate, verdict: Verdict, limit: int) -> str:
+    """The decision on one safe line, after the option's name if the decision lacks it."""
     text = gist(decision_line(verdict), limit)
     name = option_name(debate, verdict.option)
     if not name or _is_named(name, text):
@@ -364,27 +370,27 @@ def decided_on(debate: Debate, verdict: Verdict, limit: int) -> str:
 
 
 def _is_named(name: str, sentence: str) -> bool:
-    """Whether a sentence has an option's name, or its longer words in their order."""
+    """Whether a sentence contains an option's name, or its longer words in the same order."""
     name_words, words = (re.findall(r"\w+", text.casefold()) for text in (name, sentence))
-    rest = iter(words)
+    remaining = iter(words)
     longer = [word for word in name_words if len(word) >= _LONG_WORD or word.isdigit()]
     return name.casefold() in sentence.casefold() or (
-        len(longer) > 1 and all(word in rest for word in longer)
+        len(longer) > 1 and all(word in remaining for word in longer)
     )
 
 
-def anyway_buttons(debate: Debate) -> list[Block]:
-    """The button that has the skipped debate held; none where nothing was skipped."""
+def debate_anyway_buttons(debate: Debate) -> list[Block]:
+    """The button to hold rounds that were skipped; empty if none were."""
     if debate.reopened_by or reopening_fault(debate):
         return []
     first = gate_after(debate, 0)
     cost = f" It is expected to cost {money(first.saved)} more." if first and first.saved else ""
     ends = " This verdict then counts no more." if debate.verdict else ""
     text = f"The agents criticise each other's answers and vote again.{ends}{cost}"
-    asking = confirmation("Debate it anyway?", text, confirm="Debate it", deny="Leave it")
+    dialog = confirmation("Debate it anyway?", text, confirm="Debate it", deny="Leave it")
     label = "Debate anyway: have the rounds held that were skipped"
     action = ActionId.DEBATE_ANYWAY
-    return [button("Debate anyway", action, debate.id, label=label, confirm=asking)]
+    return [button("Debate anyway", action, debate.id, label=label, confirm=dialog)]
 
 
 def _sentence(text: str) -> str:
@@ -395,7 +401,7 @@ _HOW_OPTIONS = (
     "Agents compare and vote on these options. What you change is shown in the thread and holds "
     "from their next turn on."
 )
-#: What the fields for merging two and for a new one are, by what they do.
+#: The form's field for each kind of change other than a renaming.
 _FIELDS = {OptionChange.MERGE: FieldId.MERGED_INTO, OptionChange.ADD: FieldId.NEW_OPTION}
 
 
@@ -443,31 +449,31 @@ def options_form(debate: Debate) -> Form:
     )
 
 
-def edits_in(debate: Debate, submitted: FormSubmission, by: Person) -> Sequence[OptionEdit]:
+def submitted_edits(debate: Debate, submission: FormSubmission, by: Person) -> Sequence[OptionEdit]:
     """Return the edits of the form: renames first, then the merge, then the new option."""
 
     def edit(change: OptionChange, part: str, **fields: str) -> OptionEdit:
-        return OptionEdit(change=change, by=by, origin=f"{submitted.view_id}/{part}", **fields)
+        return OptionEdit(change=change, by=by, origin=f"{submission.view_id}/{part}", **fields)
 
-    # Compared with the names that the form showed: another form may have changed some since.
-    count = submitted.metadata.get("edits", "")
+    # Compare with the names that the form showed, because another form may have changed some.
+    count = submission.metadata.get("edits", "")
     then = debate.option_edits[: int(count)] if count.isdecimal() else debate.option_edits
     names = {item.id: item.name for item in after_edits(named_options(debate), then).items}
-    typed = {item: submitted.text_of(name_field(item)) for item in names}
+    new_names = {item: submission.text_of(name_field(item)) for item in names}
     edits = [
         edit(OptionChange.RENAME, item, option=item, name=name)
-        for item, name in typed.items()
-        if name_field(item) in submitted.values and name != names[item]
+        for item, name in new_names.items()
+        if name_field(item) in submission.values and name != names[item]
     ]
-    merged, into = submitted.choice(FieldId.MERGED), submitted.choice(FieldId.MERGED_INTO)
-    if merged or into:
-        edits.append(edit(OptionChange.MERGE, "merge", option=merged, into=into))
-    if added := submitted.text_of(FieldId.NEW_OPTION):
-        edits.append(edit(OptionChange.ADD, "add", name=added))
+    option, target = submission.choice(FieldId.MERGED), submission.choice(FieldId.MERGED_INTO)
+    if option or target:
+        edits.append(edit(OptionChange.MERGE, "merge", option=option, into=target))
+    if name := submission.text_of(FieldId.NEW_OPTION):
+        edits.append(edit(OptionChange.ADD, "add", name=name))
     return edits
 
 
-def field_of(edit: OptionEdit) -> str:
+def edit_field(edit: OptionEdit) -> str:
     return _FIELDS.get(edit.change) or name_field(edit.option)
 
 

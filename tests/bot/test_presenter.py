@@ -19,7 +19,7 @@ from bot.slack.ids import (
     report_key,
     vote_key,
 )
-from bot.views.progress import group_of, is_shown, order, post_key
+from bot.views.progress import is_shown, order, post_key, turn_group
 from core.debate.debate_events import DebateStarted, TimeRanOut
 from core.debate.log import RecordedEvent, apply, fold
 from core.debate.people import Person
@@ -120,7 +120,7 @@ def released(log: Sequence[RecordedEvent]) -> Sequence[RecordedEvent]:
     return events
 
 
-def places_of(log: Sequence[RecordedEvent]) -> list[tuple[tuple[int, int], int]]:
+def ballot_ranks(log: Sequence[RecordedEvent]) -> list[tuple[tuple[int, int], int]]:
     """Phase and number in the log of all that people read, as released; agents read summaries."""
     debate = fold(log)
     return [
@@ -146,7 +146,7 @@ def test_what_was_released_stays_whatever_comes_later(
 
 @given(logs())
 def test_inside_a_phase_posts_come_in_the_order_of_the_log(log: list[RecordedEvent]):
-    turns = places_of(log)
+    turns = ballot_ranks(log)
     assert turns == sorted(turns)
 
 
@@ -208,7 +208,7 @@ async def test_a_quiet_debate_has_all_that_was_said_once_wherever_it_is_restarte
     events, debate = released(log), fold(log)
     assert sorted(event.seq for event in events) == [event.seq for event in log]
     places = [
-        group_of(debate, turn)
+        turn_group(debate, turn)
         for event in events
         if (turn := turn_of(event)) and turn.act in format_of(debate).phases
     ]
@@ -222,7 +222,7 @@ async def test_a_quiet_debate_has_all_that_was_said_once_wherever_it_is_restarte
     ]
     assert {post_key(debate, turn) for turn in spoken} <= set(whole.sent)
     agents_posts = {key for key in whole.sent if f"{DEBATE_ID}/r" in key and key.endswith("/0")}
-    assert len(agents_posts) <= len({(group_of(debate, t), t.agent) for t in spoken})
+    assert len(agents_posts) <= len({(turn_group(debate, t), t.agent) for t in spoken})
 
 
 SKIPPED = play(a_setup().model_copy(update={"when": When.SPLIT}), reopens=True)

@@ -18,7 +18,7 @@ from bot.slack.ids import ActionId
 from bot.views.board import board
 from bot.views.lists import DebateRow, row_text
 from bot.views.verdict import headline
-from bot.views.vote import vote
+from bot.views.vote import vote_post
 from core.acts.request_for import request_for
 from core.debate.log import fold
 from core.debate.people import Person
@@ -154,7 +154,7 @@ def test_people_are_invited_to_vote_where_there_is_a_button(name: str) -> None:
         assert debate.verdict
         assert debate.tally
         posts = [headline(debate, debate.verdict)]
-        posts += [] if quiet else [vote(debate, debate.tally)]
+        posts += [] if quiet else [vote_post(debate, debate.tally)]
 
         invites = ["Anybody here can vote" in post.text for post in posts]
         assert invites == [ActionId.BALLOT.value in str(post.blocks) for post in posts]

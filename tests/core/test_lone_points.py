@@ -4,9 +4,8 @@ import json
 import re
 
 from bot.slack.ids import address_of, turn_key
-from bot.views.message import in_full
-from bot.views.verdict import verdict as verdict_posts
-from bot.views.verdict import whole
+from bot.views.message import full_blocks
+from bot.views.verdict import full_verdict, verdict_posts
 from core.debate.contributions import RaisedKind
 from core.debate.rules import Clarifying, When
 from core.debate.state import Debate
@@ -70,7 +69,7 @@ async def test_lone_points_are_in_every_form_of_the_verdict() -> None:
     thread = "\n".join(post.text for post in verdict_posts(debate, verdict))
     assert "*Said by one agent only*\n• *Idea, Architect: proposal, round 1*: Let each" in thread
     assert f"(<{where}|{first.name}'s post>)" in thread
-    window = json.dumps(in_full(whole(debate, verdict), 90))
+    window = json.dumps(full_blocks(full_verdict(debate, verdict), 90))
     assert "Let each tenant" in window
     assert "moot.invalid" not in window, "a modal has no placeholder for addresses"
     # Other agents do not read raised points.

@@ -29,7 +29,7 @@ from bot.debate_page.page import html
 from bot.slack import ids, mrkdwn, payloads
 from bot.slack.typed_text import readable
 from bot.terminal.screen import event_lines
-from bot.views.start_form import question_in
+from bot.views.start_form import extract_question
 from core import opening
 from core.acts.speak import read_short_form
 from core.acts.summarise import cut
@@ -79,10 +79,10 @@ OURS = {
     "bot.slack.blocks.read_all_button",
     "bot.views.message.context",
     "bot.views.message.header",
-    "bot.views.message.in_pages",
+    "bot.views.message.mrkdwn_pages",
     "bot.views.message.message_form",
     "bot.views.message.notice",
-    "bot.views.message.pieces_of",
+    "bot.views.message.titled_pieces",
     "bot.views.message.sections",
     "bot.views.message.text_form",
     "core.llm.sizes.prefix_keys",
@@ -549,5 +549,5 @@ WITH_MORE: Mapping[str, Callable[[str], object]] = {
             *event_lines(debate, ContributionMade(contribution=contribution), verbose=True)
         ]
     ),
-    "bot.views.start_form.question_in": question_in,
+    "bot.views.start_form.extract_question": extract_question,
 }

@@ -19,7 +19,7 @@ from bot.operations.doctor.check_models import check_models
 from bot.operations.doctor.findings import Finding, bad, good, skip
 from bot.operations.health import ask_health
 from bot.plugins import NO_PLUGINS, Plugins
-from bot.presenter.sink import words_of
+from bot.presenter.sink import search_words
 from bot.queue.landings import LandingBacklog, look_into_landings
 from bot.queue.rows import PostState
 from bot.settings import BotSettings, SlackAccess, mode_of, slack_access
@@ -311,7 +311,7 @@ def _try_to_show(debate_id: str, log: Sequence[RecordedEvent]) -> None:
     debate = fold(log)
     with reading(debate_id):
         format_of(debate)
-        words_of(debate)
+        search_words(debate)
         row_text(DebateRow(debate))
 
 

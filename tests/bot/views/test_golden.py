@@ -13,12 +13,12 @@ from inline_snapshot import external_file
 from bot.listeners.answers import end_answer, status_answer
 from bot.views.board import board
 from bot.views.decision import decision_buttons
-from bot.views.group_post import group_post, turn
+from bot.views.group_post import group_post, turn_posts
 from bot.views.lists import DebateRow, home
-from bot.views.message import MOST_PAGES, PAGE_LIMIT, MessageView, in_pages
+from bot.views.message import MOST_PAGES, PAGE_LIMIT, MessageView, mrkdwn_pages
 from bot.views.progress import progress
-from bot.views.verdict import headline, shortcomings, verdict
-from bot.views.vote import option_labels, vote
+from bot.views.verdict import headline, shortcomings, verdict_posts
+from bot.views.vote import option_labels, vote_post
 from core.debate.contributions import Contribution, Failure, Note, NoteOutcome, Summary, SummaryKind
 from core.debate.debate_events import DebateConcluded
 from core.debate.log import fold
@@ -80,8 +80,8 @@ def test_a_close_vote_with_edited_options_and_a_verdict_that_lacks_something():
     debate = debate.replace(verdict=reached)
     views = (
         board(debate),
-        vote(debate, tally),
-        *verdict(debate, reached),
+        vote_post(debate, tally),
+        *verdict_posts(debate, reached),
         headline(debate, reached),
     )
     assert json.loads(payloads_text(*views)) == external_file(f"{FOLDER}/split.json")
@@ -96,7 +96,7 @@ def test_a_close_vote_with_edited_options_and_a_verdict_that_lacks_something():
     ],
 )
 def test_the_reasons_do_not_begin_with_the_decision_again(solution: str, why: str):
-    text = verdict(a_debate(), a_verdict(decision="Choose X.", solution=solution))[0].text
+    text = verdict_posts(a_debate(), a_verdict(decision="Choose X.", solution=solution))[0].text
     assert f"*Reasoning and solution*\n{why}" in text
     assert "*Decision*\nChoose X." in text
     assert "*Requirements that are not met*\n• Fan-out to many consumers" in text
@@ -105,7 +105,7 @@ def test_the_reasons_do_not_begin_with_the_decision_again(solution: str, why: st
 def test_no_view_makes_up_a_confidence_that_nobody_gave():
     reached = a_verdict(confidence=None)
     debate = judged(reached)
-    posts = [*verdict(debate, reached), headline(debate, reached), board(debate)]
+    posts = [*verdict_posts(debate, reached), headline(debate, reached), board(debate)]
     texts = [*map(payloads_text, posts), status_answer(debate)]
     for text in texts:
         assert "None" not in text
@@ -144,7 +144,7 @@ def test_a_debate_of_an_older_version_says_nothing_of_options():
     tally = Tally(scores=scores, winners=("architect",), controversial=True, voters=("architect",))
     older = judged(a_verdict()).replace(tally=tally)
     assert older.verdict
-    view = vote(older, tally)
+    view = vote_post(older, tally)
     assert "Architect's text was ranked best (points: Architect 4, Security 3)." in view.text
     assert "ption" not in payloads_text(view, board(older), headline(older, older.verdict))
 
@@ -160,7 +160,7 @@ def test_a_vote_without_ballots_says_why_each_is_missing_and_counts_none_from_be
         *failed("r1/ballot/architect", "r1/ballot/simplicity"),
         VoteTallied(tally=tally),
     )
-    view = vote(debate, tally)
+    view = vote_post(debate, tally)
     assert "No ballot could be counted." in view.text
     assert "Without a ballot: Architect (down); Simplicity (down); Security (No)." in view.text
     assert ": ranked" not in payloads_text(view)
@@ -170,8 +170,8 @@ def test_what_follows_rules_says_so_everywhere_and_once_in_a_post():
     debate = fold(play(a_setup(provider="offline", rounds=1)))
     contribution = next(iter(debate.contributions.values()))
     text = "**Use PostgreSQL.**\n\n_Offline engine: by rules._"
-    (post,) = turn(debate, contribution.model_copy(update={"text": text}))
-    for messages in ([board(debate)], [post], verdict(debate, a_verdict())):
+    (post,) = turn_posts(debate, contribution.model_copy(update={"text": text}))
+    for messages in ([board(debate)], [post], verdict_posts(debate, a_verdict())):
         assert "No AI model was asked." in payloads_text(*messages)
         assert "Written by AI" not in payloads_text(*messages)
     assert json.dumps(post.blocks).count("Offline engine") == 1
@@ -250,7 +250,11 @@ def test_letters_are_explained_below_posts_and_the_boards_summary() -> None:
     events = [ContributionMade(contribution=contribution), SummaryMade(summary=summary)]
     debate = a_debate(*events, setup=a_setup().model_copy(update={"format": "council"}))
 
-    views = (group_post(debate, [contribution]), turn(debate, contribution)[-1], board(debate))
+    views = (
+        group_post(debate, [contribution]),
+        turn_posts(debate, contribution)[-1],
+        board(debate),
+    )
     for view in views:
         assert "B is Security, C is Simplicity." in str(view.blocks)
 
@@ -267,8 +271,8 @@ def test_options_that_differ_late_have_labels_that_differ() -> None:
 
 
 def test_text_of_too_many_posts_says_how_many_it_lacks() -> None:
-    assert in_pages("\n\n".join([PAGE] * MOST_PAGES)) == [PAGE] * MOST_PAGES
-    *texts, last = in_pages("\n\n".join([PAGE] * (MOST_PAGES + 2)))
+    assert mrkdwn_pages("\n\n".join([PAGE] * MOST_PAGES)) == [PAGE] * MOST_PAGES
+    *texts, last = mrkdwn_pages("\n\n".join([PAGE] * (MOST_PAGES + 2)))
     assert texts == [PAGE] * (MOST_PAGES - 1)
     assert "3 more posts are left out" in last
 

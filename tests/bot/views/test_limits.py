@@ -15,10 +15,10 @@ from bot.slack.blocks import without_newer
 from bot.views import notices
 from bot.views.board import board
 from bot.views.decision import outcome_form, outcome_post
-from bot.views.group_post import everything, group_post, turn
-from bot.views.message import MessageView, in_full
-from bot.views.verdict import headline, short_text, shortcomings, verdict
-from bot.views.vote import vote
+from bot.views.group_post import full_turn_texts, group_post, turn_posts
+from bot.views.message import MessageView, full_blocks
+from bot.views.verdict import headline, short_text, shortcomings, verdict_posts
+from bot.views.vote import vote_post
 from core.debate.agents import Agent
 from core.debate.contributions import Contribution, Failure, Note, NoteOutcome
 from core.debate.evidence import Citation, CitationStatus
@@ -166,7 +166,7 @@ def verdicts(draw: st.DrawFn) -> Verdict:
 @given(debates(), lists)
 def test_a_board_fits_whatever_the_debate_holds(debate: Debate, remarks: Sequence[str]):
     links = {"Report": "https://files.example/r"}
-    for message in (board(debate, remarks=remarks, links=links), *notices.question(debate)):
+    for message in (board(debate, remarks=remarks, links=links), *notices.question_posts(debate)):
         check(message)
     for failure in debate.failures.values():
         check(notices.turn_failure_line(debate, failure))
@@ -175,7 +175,7 @@ def test_a_board_fits_whatever_the_debate_holds(debate: Debate, remarks: Sequenc
 @given(debates(), long)
 @example(a_debate(), "")
 def test_a_contribution_fits_and_is_there_whole(debate: Debate, text: str):
-    messages = turn(debate, a_contribution(debate.setup.agents[0].id, text))
+    messages = turn_posts(debate, a_contribution(debate.setup.agents[0].id, text))
     for message in messages:
         check(message)
     text_shown = "".join(message.text for message in messages)
@@ -191,7 +191,7 @@ def test_a_share_of_a_round_fits_and_all_of_it_can_be_read(first: str, other: st
     refined = a_contribution(speaker, other, Act.REFINEMENT)
     contributions = [a_contribution(speaker, first), refined]
     check(group_post(debate, contributions, tuple(debate.failures.values())))
-    blocks = in_full(everything(debate, contributions[0].turn, contributions), 100)
+    blocks = full_blocks(full_turn_texts(debate, contributions[0].turn, contributions), 100)
     assert block_problems(blocks, "modal") == []
     if len(blocks) < 100:
         text = "".join(block["text"]["text"] for block in blocks)
@@ -200,7 +200,7 @@ def test_a_share_of_a_round_fits_and_all_of_it_can_be_read(first: str, other: st
 
 @given(debates(), verdicts())
 def test_a_verdict_fits_and_is_there_whole(debate: Debate, reached: Verdict):
-    messages = verdict(debate, reached)
+    messages = verdict_posts(debate, reached)
     quiet = replace(debate, setup=debate.setup.model_copy(update={"quiet": True}))
     for message in (*messages, headline(debate, reached), headline(quiet, reached)):
         check(message)
@@ -275,7 +275,7 @@ def test_a_vote_fits_for_any_roster(setup: Setup, seed: int):
     positions = dict.fromkeys(ids, "o1" if items.items else "")
     tally = count(positions, final, abstained=ids, options=items)
     debate = a_debate(merged, *votes, VoteTallied(tally=tally), setup=setup)
-    check(vote(debate, tally))
+    check(vote_post(debate, tally))
     # In a quiet debate the vote is a part of the verdict.
     quiet = replace(debate, setup=setup.model_copy(update={"quiet": True}))
     for long in (0, 1, 4):
