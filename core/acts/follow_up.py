@@ -42,8 +42,8 @@ _MOST_BEFORE = 3
 #: Most passages of the record in an answer without a model.
 _MOST_PASSAGES = 3
 _PASSAGE = 300
-_NO_MODEL = "No model was asked, so nobody can answer in words."
-_NO_VERDICT = "It was debated on after this was asked, and failed: no verdict stands."
+_NO_MODEL = "No model was asked, so the answer only quotes the record."
+_NO_VERDICT = "The debate was continued after this question and failed, so there is no verdict."
 _NO_JUDGE = "The judge could not be asked: {reason}"
 _STANDING = {
     DecisionKind.ACCEPT: "accepted the verdict",
@@ -193,7 +193,9 @@ def _from_passages(
         words = words if len(words) <= _PASSAGE else words[:_PASSAGE].rsplit(None, 1)[0] + " …"
         title = entries[passage.source].title
         lines.append(f"- {title[0].upper()}{title[1:]} ({passage.source}): {words}")
-    opening = "What the record holds on it:" if lines else "Nothing in the record shares its words."
+    opening = (
+        "Passages of the record:" if lines else "No text in the record has words of the question."
+    )
     return FollowUpAnswered(
         answer=FollowUpAnswer(
             turn=turn,

@@ -397,7 +397,7 @@ def apply_vote(debate: Debate, verdict: Verdict, ground: str) -> Verdict:
     vote, short_ground = options.name(voted), short_name(ground, _GROUND_CHARS)
     if overrule.stands:
         # The words of a ground are checked. That a requirement is broken is the judge's opinion.
-        reason = f"{source} says" if source else "it holds that this breaks"
+        reason = f"{source} says" if source else "in its view this breaks"
         text = f'The judge overruled the vote for "{vote}": {reason} "{words}".'
     else:
         verdict = _verdict_of_vote(debate, verdict, voted)

@@ -15,7 +15,8 @@ from core.transcript.words import table, titled
 
 _SOURCE_ID = re.compile(r"\be\d{1,3}\b")
 _CHECKED = (
-    "Only quotes were checked: those with a place were found there, those struck out were not."
+    "Only quotes were checked: quotes with a place were found there, "
+    "struck-out quotes were not found."
 )
 
 

@@ -135,7 +135,7 @@ def _basis_lines(debate: Debate, verdict: Verdict) -> Iterator[str]:
     ballots = counted_ballots(debate, debate.tally) if debate.tally else ()
     texts = (*debate.contributions.values(), verdict, *ballots)
     if letters := letters_words(debate, texts):
-        yield f"Letters that agents go by among themselves: {letters}"
+        yield f"Letters that agents use for each other: {letters}"
     if sources := source_names(debate, verdict.model_dump_json()):
         yield inert_line(f"Sources: {sources}")
     if hinge := hinge_words(debate, verdict):

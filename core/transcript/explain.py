@@ -342,7 +342,7 @@ def _lines(debate: Debate, explanation: TurnExplanation, *, most: int) -> Iterat
         yield f"  saw {part.label} ({part.kind}, {size})"
     for timing in explanation.late:
         when = f"came {duration(timing.late)} later" if timing.made else "never came"
-        yield f"  wanted {timing.key}, which {when}: it was shown the contributions"
+        yield f"  needed {timing.key}, which {when}: it was shown the contributions"
     if span.outcome is None:
         yield "  has no outcome"
         return

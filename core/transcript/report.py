@@ -39,7 +39,7 @@ from core.usage import Usage
 
 #: Most words of a speech without a short form; most points of an agent's last text.
 _SPEECH_WORDS, _MOST_POINTS = 40, 3
-_FULL_TEXTS = "In short. Each text stands whole in the debate's record (JSON)."
+_FULL_TEXTS = "In short. The full texts are in the debate's record (JSON)."
 
 
 def report(debate: Debate) -> str:
@@ -230,7 +230,7 @@ def spending_section(debate: Debate, forecast: Forecast | None = None) -> str:
     ]
     # Expenses without an agent are of calls that were cancelled, of several agents together.
     if wasted := [expense.lost for expense in debate.expenses if not expense.agent]:
-        rows.append(("Given up under way", "", 0, *_figures(sum(wasted, start=Usage()), "")))
+        rows.append(("Cancelled requests", "", 0, *_figures(sum(wasted, start=Usage()), "")))
     rows.append(("**All**", "", len(debate.calls), *_figures(debate.usage, waited_words(debate))))
     head = ("Agent", "Models", "Calls", "Requests", "Tokens in", "of these cached", "Tokens out")
     note = (

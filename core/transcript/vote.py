@@ -328,7 +328,9 @@ def team_vote_lines(debate: Debate) -> Iterator[ResultLine]:
         for score in count_people(debate, late=True).scores
         if score.first_choices
     ]:
-        yield ResultLine(text=f"Since the reveal, counted apart: {', '.join(late_votes)}.")
+        yield ResultLine(
+            text=f"Ballots after the reveal, counted separately: {', '.join(late_votes)}."
+        )
 
 
 def missing_ballots(debate: Debate) -> Mapping[str, str]:

@@ -53,7 +53,7 @@ async def test_a_follow_up_is_answered_though_the_reopened_debate_failed() -> No
 
     assert (debate.status, debate.verdict) == (Status.FAILED, None)
     answer = debate.follow_up_answers[1]
-    assert "no verdict stands" in answer.fault
+    assert "there is no verdict" in answer.fault
     assert "The architect says proposal" in answer.text
     assert debate.usage == ended.usage
     assert not schedule.ready(debate)

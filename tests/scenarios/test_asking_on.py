@@ -186,7 +186,7 @@ async def test_without_a_model_nobody_pretends_to_answer() -> None:
         nothing = (await answers(team, board, 2))[-1]
     assert "No model was asked" in str(answer["text"])
     assert "Answered from the record" in str(answer["blocks"])
-    assert "Nothing in the record shares its words." in str(nothing["text"])
+    assert "No text in the record has words of the question." in str(nothing["text"])
     assert "No answer was found in the record of this debate." in str(nothing["blocks"])
     assert "Answered from the record" not in str(nothing["blocks"])
     assert not provider.requests_of(Act.FOLLOW_UP)

@@ -165,7 +165,7 @@ async def test_no_surface_shows_stances_before_the_reveal_and_all_do_afterwards(
         await team.workspace.click("sam", team.channel, team.verdict(board), ActionId.BALLOT.value)
         view = await form_of(team, "sam")
         await team.workspace.submit("sam", view["id"], ranking("o1", "o2"))
-        await board_saying(team, board, "Since the reveal, counted apart")
+        await board_saying(team, board, "Ballots after the reveal, counted separately")
         assert "(1 ballot)" in team.thread(board)[0]["text"]
 
 

@@ -182,7 +182,7 @@ async def test_a_judge_may_overrule_the_vote_for_a_requirement_of_the_team(groun
     assert was_overruled(debate)
     left, doubt, *_ = verdict.warnings
     # The words are checked to be the team's. That they are broken is the judge's opinion.
-    assert left.startswith('The judge overruled the vote for "Kafka": it holds that this breaks')
+    assert left.startswith('The judge overruled the vote for "Kafka": in its view this breaks')
     assert doubt.startswith("Audit by"), "that the vote was left stands above an audit's doubts"
     above = headline(debate, verdict).text.split("*Use PostgreSQL.*")[0]
     assert "The judge overruled the vote" in above
