@@ -359,7 +359,7 @@ class _Wiring:
             acts=acts,
             records=records,
             operator=OperatorChoices(
-                token_holds=environment.token_holds,
+                token_lifetime=environment.token_lifetime,
                 examine=parts.examine,
                 models=usual_models_words(parts.settings),
                 retry_landings=self.landing.retry if parts.receivers else None,
@@ -451,7 +451,7 @@ def _note_unreadable(debate_id: str, error: StoreError) -> None:
 
 
 async def _programs(parts: Parts, wiring: _Wiring, stack: AsyncExitStack) -> Sequence[AddRoutes]:
-    if parts.environment.token_holds is None:
+    if parts.environment.token_lifetime is None:
         return ()
     try:
         from bot.mcp.over_http import McpRoutes  # noqa: PLC0415 - an extra

@@ -156,8 +156,8 @@ class BotSettings(Bounds, BaseSettings):
         return PageSettings(base=base, holds=holds) if base else None
 
     @property
-    def token_holds(self) -> timedelta | None:
-        """How long a token holds; None: programs cannot call, and there are none."""
+    def token_lifetime(self) -> timedelta | None:
+        """Lifetime of a token; None if programs cannot call Moot."""
         return timedelta(days=self.moot_token_days) if self.moot_mcp else None
 
     @property

@@ -227,7 +227,7 @@ class BotSpec:
     #: Where pages of debates are; None: there are none.
     pages: PageSettings | None = None
     #: How long a token holds; None: there are none.
-    token_holds: timedelta | None = None
+    token_lifetime: timedelta | None = None
     #: Workspaces in whose shared channels people of other organisations take part.
     open_workspaces: frozenset[str] = frozenset()
     #: Where traces go; empty: nowhere.
@@ -240,7 +240,7 @@ class BotSpec:
     @property
     def environment(self) -> BotSettings:
         """What the environment of this bot says; the test's own is not read."""
-        pages, holds = self.pages, self.token_holds
+        pages, holds = self.pages, self.token_lifetime
         values: dict[str, object] = {
             "moot_port": 0,
             "moot_metrics_port": 0,

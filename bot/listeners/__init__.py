@@ -1,1 +1,1 @@
-"""What arrives from Slack: parse, delegate, answer."""
+"""Listeners for requests of Slack: they parse a payload, call a use case, and answer."""

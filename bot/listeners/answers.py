@@ -140,7 +140,7 @@ def late_answers(numbers: Sequence[int]) -> str:
 
 def start_failure(reason: str, question: str) -> str:
     """The reason why nothing was started, with the question, so that its author can copy it."""
-    text = plain(redact(question))[:_MOST_SHOWN]  # mentions are answered through stored posts
+    text = plain(redact(question))[:_MOST_SHOWN]  # an answer to a mention is stored
     quote = f" You wrote:\n>>> {text}" if text.strip() else ""
     return f"{reason}\nNothing was started.{quote}"
 

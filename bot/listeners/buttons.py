@@ -92,7 +92,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.SAY_WHY, with_debate(open_comment))
     on_form(app, context, CallbackId.COMMENT_FORM, with_debate(record_comment))
     on_click(app, context, ActionId.ASK, with_debate(open_ask_form, joins=True))
-    on_click(app, context, ActionId.ASK_THIS, ask_what_was_written)
+    on_click(app, context, ActionId.ASK_THIS, ask_written_question)
     on_form(app, context, CallbackId.ASK_FORM, with_debate(ask_judge, joins=True))
     on_click(app, context, ActionId.SHARE_PAGE, with_debate(share_page))
     on_click(app, context, ActionId.READ_ALL, with_debate(read_all))
@@ -274,7 +274,7 @@ async def open_ask_form(context: ListenerContext, click: Click, debate: Debate) 
     await context.open(click, ask_form(debate))
 
 
-async def ask_what_was_written(context: ListenerContext, click: Click) -> MessageView:
+async def ask_written_question(context: ListenerContext, click: Click) -> MessageView:
     """Ask the judge the question in a message of the thread; repeated clicks change nothing."""
     offer = json_values(click)
     debate = await context.debate(offer["debate"], click)

@@ -353,9 +353,9 @@ async def end_tokens(
 
 
 def _token_lifetime(context: ListenerContext) -> timedelta:
-    if context.operator.token_holds is None:
+    if context.operator.token_lifetime is None:
         raise BadInput(NO_TOKENS)
-    return context.operator.token_holds
+    return context.operator.token_lifetime
 
 
 #: By the form of a subcommand: the function that runs it.

@@ -156,7 +156,7 @@ class OperatorChoices:
     """Settings of the operator that listeners need."""
 
     #: Lifetime of a token; None if programs cannot call Moot.
-    token_holds: timedelta | None
+    token_lifetime: timedelta | None
     #: Runs the doctor's checks for people in Slack; None if the doctor is not available.
     examine: Examine | None
     #: Sends failed landings again and returns their count; None if there are no receivers.

@@ -166,7 +166,7 @@ class IncomingMessage:
     async def log_failures(self) -> AsyncGenerator[None]:
         """Tell the author if the debate's log cannot be read.
 
-        Slack must not deliver the message again.
+        The message then counts as handled, because a new delivery would fail, too.
         """
         try:
             yield

@@ -63,7 +63,7 @@ _USUAL_QUESTION = "What shall we do, and why? " * 8
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    @app.shortcut(CallbackId.DEBATE_THIS.value)
+    @app.shortcut("debate_this")
     async def debate_this(ack: AsyncAck, body: dict[str, Any]) -> None:
         await open_for_message(context, MessageShortcut.model_validate(body))
         await ack()

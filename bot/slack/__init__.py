@@ -1,1 +1,1 @@
-"""What is about Slack: clients, access, payloads, ids, connection, install, mrkdwn, outbox."""
+"""Slack's API: clients, connections, payloads, ids, limits and text."""

@@ -74,10 +74,9 @@ class ActionId(StrEnum):
 
 
 class CallbackId(StrEnum):
-    """`callback_id` of every form and shortcut."""
+    """`callback_id` of every form."""
 
     START_FORM = "start_form"
-    DEBATE_THIS = "debate_this"
     ADD_CONTEXT_FORM = "add_context_form"
     OPTIONS_FORM = "options_form"
     ANSWER_FORM = "answer_form"

@@ -69,7 +69,7 @@ def test_each_scope_says_what_needs_it() -> None:
 @pytest.mark.parametrize("name", ["manifest.yaml", "manifest.http.yaml", "manifest.agent.yaml"])
 def test_the_guide_to_deploying_names_every_event(name: str) -> None:
     settings = yaml.safe_load(read(name))["settings"]
-    chapter = read("docs/deploy.md").partition("## What Slack tells")[2]
+    chapter = read("docs/deploy.md").partition("## Events from Slack")[2]
     events = set(re.findall(r"`([a-z_.]+)`", chapter))
     assert set(settings["event_subscriptions"]["bot_events"]) <= events
 

@@ -20,7 +20,7 @@ from core.use_cases.limits import Bounds
 from slack_on_loopback import run_workspace
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-SPEC = BotSpec(token_holds=timedelta(days=90), bounds=Bounds(tokens_per_person=2))
+SPEC = BotSpec(token_lifetime=timedelta(days=90), bounds=Bounds(tokens_per_person=2))
 TOKEN = re.compile(r"moot_[0-9a-f]{16}_[0-9a-f]{64}")
 
 

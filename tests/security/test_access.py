@@ -119,7 +119,7 @@ FILLED: dict[str, Any] = {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def team() -> AsyncGenerator[Team]:
-    spec = BotSpec(http=True, pages=PAGES, token_holds=timedelta(days=1), burst_limits=ANY_PACE)
+    spec = BotSpec(http=True, pages=PAGES, token_lifetime=timedelta(days=1), burst_limits=ANY_PACE)
     async with http_team(spec) as team:
         yield team
 

@@ -162,7 +162,7 @@ async def test_no_word_is_left_in_any_byte(folder: Path, *, removed: bool) -> No
         provider=models,
         rounds=1,
         clarifying=Clarifying(enabled=True, wait_seconds=60),
-        token_holds=timedelta(days=90),
+        token_lifetime=timedelta(days=90),
     )
     async with run_workspace(quick_workspace()) as workspace:
         async with running_bot(workspace, database=database, spec=spec) as team:

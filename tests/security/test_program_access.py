@@ -73,7 +73,7 @@ class Premises:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def premises(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Premises]:
     models = WaitingProvider()
-    spec = BotSpec(provider=models, token_holds=timedelta(days=1))
+    spec = BotSpec(provider=models, token_lifetime=timedelta(days=1))
     database = tmp_path_factory.mktemp("access") / "moot.db"
     async with (
         run_oauth_server(a_workspace("Riverside"), a_workspace("Lakeside")) as oauth_server,

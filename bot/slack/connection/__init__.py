@@ -1,1 +1,1 @@
-"""How Slack reaches the bot: over a WebSocket, or with signed HTTP requests."""
+"""Connections from Slack: a WebSocket (Socket Mode) or signed HTTP requests."""

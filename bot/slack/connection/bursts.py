@@ -55,8 +55,8 @@ class Bursts:
     ) -> None:
         """`notify` tells the author of an event that the event was rejected."""
         self._notify, self._now, self._limits = notify, now, limits
-        #: By kind, workspace and person: when the requests so far are paid off at one per second.
-        self._paid_off = Recent[tuple[str, str, str], float](_CACHED_PEOPLE)
+        #: By kind, workspace and person: when the person can send a full burst again.
+        self._full_burst_at = Recent[tuple[str, str, str], float](_CACHED_PEOPLE)
         #: By workspace, person and thread: the time of the last notice.
         self._notice_times = Recent[tuple[str, str, str], float](_CACHED_PEOPLE)
         self._notices = set[asyncio.Task[None]]()
@@ -86,9 +86,9 @@ class Bursts:
         if not person:
             return None
         now, sender = self._now(), (kind, workspace, person)
-        paid_off = max(now, self._paid_off.get(sender, now)) + 1
-        if paid_off <= now + most:
-            self._paid_off[sender] = paid_off
+        full_burst_at = max(now, self._full_burst_at.get(sender, now)) + 1
+        if full_burst_at <= now + most:
+            self._full_burst_at[sender] = full_burst_at
             return None
         if is_object(event):
             message = _changed_message(event) or event

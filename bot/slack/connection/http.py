@@ -194,7 +194,7 @@ class HttpServer(WebServer):
         except Exception as error:  # noqa: BLE001 - aiohttp would log it with the body
             return web.Response(status=_log_failure(error))
         if response.status == _UNSIGNED_STATUS:
-            # Anybody can send such requests, so the log shows the first one only; all at debug.
+            # Anybody can send such requests, so only the first one is a warning.
             write = _log.debug if self._has_logged_unsigned else _log.warning
             write("request refused", hint=_UNSIGNED)
             self._has_logged_unsigned = True
