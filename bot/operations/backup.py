@@ -19,8 +19,8 @@ from bot.store.records import BACKUP, RestoredIds
 from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
 from core.store.database import Database
-from core.store.lock import FileLock, check_no_log_is_left
-from core.store.upkeep import EVERYTHING, PurgeFilter, purge_debates, readers_of
+from core.store.lock import FileLock, check_no_orphan_log
+from core.store.upkeep import EVERYTHING, PurgeFilter, debates_citing, purge_debates
 
 _log = logger(__name__)
 
@@ -102,7 +102,7 @@ def back_up(location: str, target: Path) -> int:
     if not target.parent.is_dir():
         raise BadInput(f"There is no folder {target.parent}.")
     source = Path(url.database or "")
-    check_no_log_is_left(source)  # SQLite would delete it, even when it only reads
+    check_no_orphan_log(source)  # SQLite would delete it, even when it only reads
     if not source.exists():
         raise BadInput(f"There is no database {source}.")
     draft = target.with_name(target.name + ".part")
@@ -223,4 +223,4 @@ async def purge(
         elif before is None and (only.person or only.channel):
             await database.write(lambda c: purge_answers(c, workspace, only.person, only.channel))
         await database.clean()
-        return PurgeResult(len(deleted_ids), await readers_of(database, deleted_ids))
+        return PurgeResult(len(deleted_ids), await debates_citing(database, deleted_ids))

@@ -1,1 +1,1 @@
-"""Where debates are kept: one code for SQLite and PostgreSQL."""
+"""Stores debates in a database: the same code for SQLite and PostgreSQL."""

@@ -1,7 +1,7 @@
-"""A database that many may write to at once: opened, asked, written to and closed in one place.
+"""Opens, reads, writes and closes a database that has many writers.
 
-One code for SQLite (one process; a single writer batches what waits into one commit) and
-PostgreSQL (several processes; each write is a transaction of its own, repeated when that helps).
+The same code serves SQLite (one process; a single writer commits waiting writes in batches) and
+PostgreSQL (several processes; each write is a transaction of its own, retried if that can help).
 """
 
 import asyncio
@@ -25,19 +25,19 @@ from core.store.engines import (
     sqlite_writer,
 )
 from core.store.failures import is_passing
-from core.store.lock import FileLock, check_no_log_is_left, is_in_use
+from core.store.lock import FileLock, check_no_orphan_log, is_in_use
 
 T = TypeVar("T")
 
-#: Pages given back in one transaction: 4 MB, for which others wait some milliseconds.
+#: Free pages returned to the disk in one transaction: 4 MB. Other writers wait some milliseconds.
 _PAGES_AT_ONCE = 500
-#: As everybody's settings have it, and as the tables of Slack's SDK are opened.
+#: Driver names as written in the setting of the database's location.
 _SQLITE = "sqlite+aiosqlite"
 _POSTGRES = "postgresql+psycopg"
 
 
 class Transactions(Protocol):
-    """Runs plain functions of a `Connection`, each in a transaction; a `Database` does."""
+    """Runs functions that take a `Connection`, each in a transaction. `Database` implements it."""
 
     async def write(self, work: Callable[[Connection], T]) -> T: ...
 
@@ -45,10 +45,10 @@ class Transactions(Protocol):
 
 
 class Database:
-    """An open database. Made by `Database.open`; freed by `close` or by leaving `async with`.
+    """An open database. Created by `Database.open`, closed by `close` or by leaving `async with`.
 
-    Work is a plain function of a SQLAlchemy `Connection`. It may run more than once (a batch is
-    taken apart, a server restarts), so it changes nothing outside the database.
+    `work` is a function that takes a SQLAlchemy `Connection`. It may run more than once (after a
+    failed batch or a restart of the server), so it must change nothing outside the database.
     """
 
     def __init__(
@@ -59,13 +59,13 @@ class Database:
         *,
         lock: FileLock | None = None,
     ) -> None:
-        """Keep the parts; `Database.open` makes them. Only a file that is written to has a lock.
+        """Called by `Database.open`. Only a file that is opened for writing has a lock.
 
-        `place` is the database in words for people, without a password.
+        `place` names the database for people, without a password.
         """
         self.place, self._reader, self._lock = place, reader, lock
         self._file = Path(place) if lock else None
-        self._identity = _identity_of(self._file) if self._file else None
+        self._identity = _file_identity(self._file) if self._file else None
         self._writer = writer or self._file_writer()
 
     @classmethod
@@ -76,69 +76,71 @@ class Database:
         other processes until `close`.
 
         Raises:
-            ConfigurationBroken: The location cannot be understood.
-            StoreDown: It cannot be opened; says why and what to do.
+            ConfigurationBroken: The location is not a valid URL of a database.
+            StoreDown: The database cannot be opened. The text says why and what to do.
         """
         file = file_at(location)
         if file is None:
-            return await _asked(_on_server(location))
-        check_no_log_is_left(file)  # a new database would take its place
+            return await _checked(_on_server(location))
+        check_no_orphan_log(file)  # a new database would destroy the log
         lock = FileLock(file)
-        # What a disk refuses once it refuses again: nothing is repeated.
+        # No retries: an error of the disk would only happen again.
         reader = RepeatingWriter(sqlite_reader(file), str(file))
-        return await _asked(cls(str(file), reader, lock=lock))
+        return await _checked(cls(str(file), reader, lock=lock))
 
     @classmethod
     async def look_into(cls, location: str) -> "Database":
-        """Open it for reading only, while another process may be writing to it.
+        """Open a database for reading only, while another process may write to it.
 
-        The file and its write-ahead log stay as they are. SQLite makes an empty log and its index
-        (`-wal`, `-shm`) where there are none, and leaves them there.
+        The file and its write-ahead log do not change. If there is no log, SQLite creates an empty
+        one and its index (`-wal`, `-shm`) and leaves them there.
 
         Raises:
-            ConfigurationBroken: The location cannot be understood.
-            StoreMissing: There is no file, or an empty one, and nothing says that there was more.
-            StoreDown: It cannot be opened; says why and what to do.
+            ConfigurationBroken: The location is not a valid URL of a database.
+            StoreMissing: The file does not exist or is empty, and no process uses it.
+            StoreDown: The database cannot be opened. The text says why and what to do.
         """
         file = file_at(location)
         if file is None:
-            return await _asked(_on_server(location))
-        if state := check_no_log_is_left(file):
+            return await _checked(_on_server(location))
+        if state := check_no_orphan_log(file):
             if is_in_use(file):
                 raise StoreDown(
-                    f"A process works on the database {file}, and its file is {state}: it was "
+                    f"A process uses the database {file}, but the file is {state}: it was "
                     "moved, deleted or replaced. Put it back, or stop Moot and restore a backup."
                 )
             raise StoreMissing(f"The database {file} is {state}.")
-        # Another process may hold the file's lock, so nothing here writes: the reader refuses.
+        # Another process may hold the file's lock: the read-only connection serves as writer too,
+        # so that a write fails.
         reader = RepeatingWriter(sqlite_reader(file, "ro"), str(file))
-        return await _asked(cls(str(file), reader, reader))
+        return await _checked(cls(str(file), reader, reader))
 
     @property
     def is_shared(self) -> bool:
         return self._file is None
 
     async def write(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in a transaction; what it wrote is durable when this returns.
+        """Run `work` in a transaction. Its changes are durable when this returns.
 
-        A caller that is cancelled while waiting does no harm: its work is then done or not done,
-        as a whole. After any error nothing of it was written.
+        If the caller is cancelled while it waits, the transaction is committed or not, as a whole.
+        After an error nothing was written.
         """
         return await self._writer.run(work)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run `work`, which only reads.
 
-        In SQLite it sees one state of the database; in PostgreSQL each of its statements sees what
-        was committed before that began, as it would in a transaction.
+        In SQLite all its statements see one snapshot of the database. In PostgreSQL each statement
+        sees what was committed before it began (READ COMMITTED).
         """
-        self.check_file()  # a reader would make a new, empty file
+        self.check_file()  # a read must not answer from another file
         return await self._reader.run(work)
 
     async def clean(self) -> None:
-        """Take what was deleted out of the file for good, and out of its write-ahead log.
+        """Erase deleted rows from the file and its write-ahead log by rewriting the file.
 
-        Nobody else may use the database. On a server its own housekeeping (VACUUM) does it.
+        Requires that nothing else uses the database. Does nothing on a server: its own VACUUM
+        reclaims the space.
         """
         file = self._file
         if file is None:
@@ -146,15 +148,15 @@ class Database:
 
         def vacuum() -> None:
             with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-                # With a write-ahead log the size of pages cannot change; this empties it, too. It
-                # is refused while anybody else is connected, whatever they do.
+                # The page size cannot change in WAL mode. Leaving WAL mode also empties the log,
+                # and fails while another connection is open.
                 for pragma in ("journal_mode=DELETE", *FILE_FORM):
                     connection.execute(f"PRAGMA {pragma}")
                 connection.execute("VACUUM")
 
         try:
             await self._writer.close()
-            await self._reader.close()  # connects anew when it is next asked
+            await self._reader.close()  # it reconnects at its next use
             await asyncio.to_thread(vacuum)
         except sqlite3.Error as error:
             raise StoreDown(f"The database {self.place} was not cleaned: {error}.") from error
@@ -165,30 +167,30 @@ class Database:
         return BatchingWriter(sqlite_writer(Path(self.place)), self.place, self.check_file)
 
     async def shrink(self) -> None:
-        """Give free pages back to the disk, a few at a time, while others write.
+        """Return free pages to the disk in small transactions, so that other writes can go on.
 
-        A file of an earlier version keeps its size until `clean` has rewritten it; new rows fill
-        its free pages first. Does nothing on a server, which has its own housekeeping.
+        A file that an earlier version created keeps its size until `clean` has rewritten it; new
+        rows use its free pages first. Does nothing on a server, which has its own VACUUM.
         """
         if self._file is None:
             return
-        free = await self.write(_give_back)
-        while free and (remaining := await self.write(_give_back)) < free:
+        free = await self.write(_free_pages_left)
+        while free and (remaining := await self.write(_free_pages_left)) < free:
             free = remaining
         await self.empty_write_ahead_log()
 
     async def empty_write_ahead_log(self) -> None:
-        """Take what was deleted out of SQLite's write-ahead log, as far as nobody reads it now."""
+        """Move SQLite's write-ahead log into the file and truncate it, unless a reader uses it."""
         if self._file is not None:
             await self.read(lambda c: c.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").all())
 
     def check_file(self) -> None:
-        """Raise `StoreDown` unless the file is still the one that was opened.
+        """Raise `StoreDown` unless the path still leads to the file that was opened.
 
-        One that is deleted or replaced under a running process would go on taking writes, which
-        nobody would ever find again; so this is asked before each transaction.
+        The process could go on writing to a deleted or replaced file, and those writes would be
+        lost. Called before each transaction.
         """
-        if self._file and _identity_of(self._file) != self._identity:
+        if self._file and _file_identity(self._file) != self._identity:
             raise StoreDown(
                 f"The database file {self.place} was deleted or replaced while Moot was using it. "
                 "Put the file back, or stop Moot and restore a backup. Until then nothing is "
@@ -196,27 +198,27 @@ class Database:
             )
 
     async def close(self) -> None:
-        """Finish what waits to be written, free connections and the lock. Safe to call twice.
+        """Finish waiting writes, close all connections and release the lock. Safe to call twice.
 
-        It goes on to its end, whoever is cancelled: a connection that is half closed would outlive
-        the event loop.
+        Completes even if the caller is cancelled: a half-closed connection would outlive the event
+        loop.
         """
-        freeing, cancelled = asyncio.create_task(self._free()), False
-        while not freeing.done():
+        closing_task, is_cancelled = asyncio.create_task(self._close_all()), False
+        while not closing_task.done():
             try:
-                await asyncio.wait([freeing])
+                await asyncio.wait([closing_task])
             except asyncio.CancelledError:
-                cancelled = True
-        freeing.result()
-        if cancelled:
+                is_cancelled = True
+        closing_task.result()
+        if is_cancelled:
             raise asyncio.CancelledError
 
-    async def _free(self) -> None:
-        async with AsyncExitStack() as freed:
+    async def _close_all(self) -> None:
+        async with AsyncExitStack() as exit_stack:
             if self._lock is not None:
-                freed.callback(self._lock.release)
-            freed.push_async_callback(self._reader.close)
-            freed.push_async_callback(self._writer.close)
+                exit_stack.callback(self._lock.release)
+            exit_stack.push_async_callback(self._reader.close)
+            exit_stack.push_async_callback(self._writer.close)
 
     async def __aenter__(self) -> Self:
         return self
@@ -241,10 +243,10 @@ def url_of_file(path: Path) -> str:
 
 
 def file_at(location: str) -> Path | None:
-    """The file of the database that a URL names, absolute; None: it is on a server.
+    """Return the absolute path of the file in a database URL; None for a database on a server.
 
     Raises:
-        ConfigurationBroken: The location cannot be understood.
+        ConfigurationBroken: The location is not a valid URL of a database.
     """
     try:
         url = make_url(location)
@@ -273,8 +275,8 @@ def _on_server(location: str) -> Database:
     return Database(place, reader, RepeatingWriter(engine, place, passes=is_passing))
 
 
-def _identity_of(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from every other one; None if it is not there."""
+def _file_identity(path: Path) -> tuple[int, int] | None:
+    """Return device and inode, which identify a file; None if it does not exist."""
     try:
         status = path.stat()
     except OSError:
@@ -282,24 +284,24 @@ def _identity_of(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _give_back(connection: Connection) -> int:
-    """Take some free pages off the file's end; how many are still free."""
-    # Each page is a row without columns, of which SQLAlchemy would fetch none.
+def _free_pages_left(connection: Connection) -> int:
+    """Remove some free pages from the end of the file. Return how many remain free."""
+    # Each removed page is a row without columns; SQLAlchemy would not fetch those rows.
     cursor = connection.connection.cursor()
     cursor.execute(f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE})")
     cursor.fetchall()
     return connection.exec_driver_sql("PRAGMA freelist_count").scalar_one()
 
 
-async def _asked(database: Database) -> Database:
-    """The database, once it has answered; a location that nobody can use is found out here."""
+async def _checked(database: Database) -> Database:
+    """Return the database if it answers a query. Otherwise close it and raise the error."""
 
-    def ask(connection: Connection) -> None:
+    def run_query(connection: Connection) -> None:
         is_file = connection.dialect.name == "sqlite"
         connection.exec_driver_sql("SELECT count(*) FROM sqlite_master" if is_file else "SELECT 1")
 
     try:
-        await database.write(ask)
+        await database.write(run_query)
     except BaseException:
         await database.close()
         raise

@@ -1,4 +1,4 @@
-"""The log of all debates in a database."""
+"""The logs of all debates, stored in a database."""
 
 import asyncio
 from collections.abc import Sequence
@@ -36,19 +36,19 @@ from core.store.upkeep import installation_secret
 from core.usage import Cap, SpendingScope
 from core.values import Recent
 
-#: Events of a log that are made of their rows without a thread of their own.
+#: Up to this many rows are parsed in the event loop; more of them in a thread.
 _READ_AT_ONCE = 100
-#: Debates of which it is remembered whether they begin sealed.
+#: Debates for which the store remembers whether they were started sealed.
 _REMEMBERED = 1000
 
 
 class SqlDebateStore:
-    """The `DebateStore` of a running program. See the port for what each method promises."""
+    """The `DebateStore` in an SQL database. `core.ports.DebateStore` documents the methods."""
 
     def __init__(self, database: Transactions) -> None:
-        """Use tables that `core.store.tables.prepare` has made. The database stays the caller's."""
+        """`core.store.tables.prepare` must have created the tables. The caller closes it."""
         self._database = database
-        #: Whether a debate is one that begins sealed: its first event says so for ever.
+        #: Whether a debate was started sealed, by id. The first event says so and never changes.
         self._are_sealed = Recent[str, bool](_REMEMBERED)
 
     async def create(
@@ -66,7 +66,7 @@ class SqlDebateStore:
             "channel": setup.place.channel,
             "asked_by": setup.asked_by.id,
             "token_id": setup.token or None,
-            # PostgreSQL's text takes no NUL; the log has the question as it was.
+            # PostgreSQL's text type cannot store NUL. The log has the unchanged question.
             "question": setup.question.replace("\0", ""),
             "started_at": at,
             "status": Status.RUNNING.value,
@@ -93,7 +93,7 @@ class SqlDebateStore:
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
     ) -> AppendResult:
         def write_or_find(connection: Connection) -> AppendResult:
-            # The run is checked first, so that a lost run never gets a result.
+            # Check the run first: a run that lost its debate must get an error, never an event.
             head = _head(connection, debate_id, lock=True)
             if run is not None and run != RunToken(debate_id, head.run_number):
                 raise RunLost(f"Another run holds the debate {debate_id} now.")
@@ -113,7 +113,7 @@ class SqlDebateStore:
         return await self._database.write(write_or_find)
 
     async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
-        """The log in order, as it may be read now."""
+        """The log in order, without events that are withheld while the debate is sealed."""
         log = await self.all_events(debate_id, after=after)
         if not after or not log:
             return readable_log(log)
@@ -136,7 +136,7 @@ class SqlDebateStore:
         rows = await self._database.read(read)
         if len(rows) <= _READ_AT_ONCE:
             return [_recorded_event(row) for row in rows]
-        # Thousands of events would keep everybody else of the process waiting.
+        # Thousands of events would block the event loop.
         return await asyncio.to_thread(lambda: [_recorded_event(row) for row in rows])
 
     async def claim(self, debate_id: str) -> RunToken:
@@ -166,7 +166,7 @@ class SqlDebateStore:
         return await self._ids(or_(_RUNS, _HAS_NEWS))
 
     async def unpublished_ids(self) -> Sequence[str]:
-        # Few debates run, so few logs are looked at.
+        # Only logs of running debates are searched, and few debates run.
         return await self._ids(and_(_RUNS, _HAS_NEWS))
 
     async def _ids(self, condition: ColumnElement[bool]) -> Sequence[str]:
@@ -182,7 +182,7 @@ class SqlDebateStore:
         if filters.open_only:
             query = query.where(_RUNS)
         if filters.having:
-            # Read from the index on keys alone.
+            # The index on keys answers this without reading the table.
             begins = (EVENTS.c.key.startswith(key, autoescape=True) for key in filters.having)
             query = query.where(exists().where(EVENTS.c.debate_id == DEBATES.c.id, or_(*begins)))
         query = query.limit(filters.limit)
@@ -209,7 +209,7 @@ class SqlDebateStore:
         return await installation_secret(self._database)
 
 
-#: The debate has events that nobody has published.
+#: Condition: the debate has unpublished events.
 _HAS_NEWS = exists().where(
     EVENTS.c.debate_id == DEBATES.c.id, EVENTS.c.seq > DEBATES.c.published_seq
 )
@@ -217,7 +217,7 @@ _RUNS = DEBATES.c.status == Status.RUNNING.value
 _ID: ColumnElement[bool] = DEBATES.c.id == bindparam("with_id")
 _LOG: ColumnElement[bool] = EVENTS.c.debate_id == bindparam("with_id")
 
-# Statements are made once: making them anew costs more than running them.
+# Statements are built once: building one costs more than running it.
 _HEAD = select(
     DEBATES.c.run_number,
     DEBATES.c.published_seq,
@@ -231,9 +231,9 @@ _ENTRIES = select(
 )
 _LOCKED_HEAD = _HEAD.with_for_update()
 _STANDING = select(EVENTS).where(_LOG, EVENTS.c.key == bindparam("key"))
-#: The log's last number, whether a key stands in it, and whether money is reserved for the debate.
-#: After the lock and not with it: what others wrote meanwhile is only seen by a statement that
-#: begins later.
+#: The log's last number, whether it has the key, and whether money is reserved for the debate.
+#: Runs after the statement that locks the row: only a statement that begins after the lock sees
+#: what other transactions wrote before they released it.
 _PLACE = select(
     select(func.max(EVENTS.c.seq)).where(_LOG).scalar_subquery(),
     _STANDING.exists(),
@@ -258,13 +258,13 @@ def _insert(connection: Connection, recorded: RecordedEvent) -> None:
 
 
 def _note_end(connection: Connection, recorded: RecordedEvent) -> None:
-    """Keep the debate's row in step with its log."""
+    """Update status and end of the debate's row if the event changes them."""
     ended_at: datetime | None = recorded.at
     match recorded.event:
         case DebateConcluded(edition=1) | DebateFailed(edition=1) if connection.execute(
             _STANDING, {"with_id": recorded.debate_id, "key": DebateWanted.key_form}
         ).first():
-            return  # written while somebody wanted it to go on
+            return  # a person asked to continue the debate before this end was written
         case DebateConcluded():
             status = Status.CONCLUDED
         case DebateFailed():

@@ -1,7 +1,7 @@
 """SQLAlchemy's engines for both databases, and how transactions run on them.
 
-What is written stays written: on SQLite in a batch with what else waits, on PostgreSQL each
-transaction for itself.
+On SQLite waiting writes are committed together in one batch. On PostgreSQL each write is a
+transaction of its own.
 """
 
 import asyncio
@@ -20,64 +20,64 @@ from sqlalchemy.pool import SingletonThreadPool
 
 from core.errors import StoreDown
 from core.retry import RetryPolicy, retry
-from core.store.failures import explain, is_held_by_others
+from core.store.failures import explain, is_locked_by_others
 
 T = TypeVar("T")
 
-#: Milliseconds to wait for a lock held by somebody outside (a person with the sqlite3 program):
-#: short enough that who typed a command hears within Slack's three seconds that it was not taken,
-#: and that a process told to stop does.
+#: Milliseconds to wait for a lock that another program holds (such as a person's sqlite3). Short
+#: enough to answer a command within Slack's three seconds, and for the process to stop in time.
 _BUSY_MS = 2_000
 
-#: How a new file is laid out, before anything is in it. Events of a debate have 2 to 3 KB: one of
-#: those fits in SQLite's usual page of 4 KB, and a third of the file would be empty. Free pages can
-#: be given back while others write (https://sqlite.org/pragma.html#pragma_auto_vacuum).
+#: Pragmas that fix the layout of a new file. Events of a debate have 2 to 3 KB: only one fits in
+#: SQLite's default page of 4 KB, and a third of the file would be empty. Incremental vacuum returns
+#: free pages while others write (https://sqlite.org/pragma.html#pragma_auto_vacuum).
 FILE_FORM = ("page_size=8192", "auto_vacuum=INCREMENTAL")
 
-#: What every connection to a server is made with, as libpq calls it
+#: libpq's parameters for every connection to a server
 #: (https://www.postgresql.org/docs/current/libpq-connect.html).
 CONNECT_ARGS: Mapping[str, Any] = {
     "connect_timeout": 10,
-    # A server whose machine has vanished without a word is given up after 30 s.
+    # The connection to a server whose machine is gone is given up after 30 s.
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "tcp_user_timeout": 30_000,
     # The server ends a transaction that a frozen process left open, long before that process
-    # counts as dead: its locks must not hold up the others. What is written relies on READ
-    # COMMITTED, and what is read alone is as good in it.
+    # counts as dead, so that its locks do not block the other processes. Writes rely on READ
+    # COMMITTED; for single reads it makes no difference.
     "options": "-c idle_in_transaction_session_timeout=5000"
     " -c synchronous_commit=on -c timezone=UTC"
     r" -c default_transaction_isolation=read\ committed",
 }
 
-#: Writes that may share one commit. Bounds how long the first of them waits for the last.
+#: Most writes in one commit. Bounds how long the first of them waits for the last.
 _BATCH = 128
 
-#: Short waits for a conflict, long enough in all (26 s) for a server to restart.
+#: Short waits, for conflicts between transactions; 26 s in all, enough for a server to restart.
 _RETRIES = RetryPolicy(tries=12, first_wait=0.05, longest_wait=5.0)
 
-#: Seconds that transactions under way may take at the end: a dead server keeps nobody here.
+#: Seconds that `close` waits for running transactions, so that a dead server cannot block it.
 _DISPOSE_SECONDS = 5.0
 
 
 class SqliteEngine:
     """Connections to an SQLite file; aiosqlite has a thread for each.
 
-    A transaction runs whole in the thread of its connection. Statement by statement it would change
-    threads five times or more, which takes four times the CPU.
+    A whole transaction runs in the thread of its connection. If each statement were sent to the
+    thread on its own, a transaction would switch threads five times or more and take four times
+    the CPU.
     """
 
     def __init__(self, url: URL, *, connections: int, begin: str, pragmas: Sequence[str]) -> None:
-        """Open nothing yet; `begin` is the statement that begins a transaction."""
+        """`begin` is the statement that begins a transaction. Connections are opened at use."""
         self._idle: list[_ConnectionThread] = []
         self._places = asyncio.Semaphore(connections)
         self._engine = create_engine(
             url,
-            # The driver must not begin transactions behind our back.
+            # The driver must not begin transactions by itself.
             connect_args={"isolation_level": None, "check_same_thread": False},
             poolclass=SingletonThreadPool,
-            pool_size=1000,  # `connections` bounds them; above this the pool would close one in use
-            hide_parameters=True,  # errors end in logs
+            pool_size=1000,  # `connections` is the real bound; a full pool closes one in use
+            hide_parameters=True,  # errors are logged
             json_deserializer=_read_json,
         )
 
@@ -92,7 +92,7 @@ class SqliteEngine:
         event.listen(self._engine, "begin", begin_transaction)
 
     async def transact(self, work: Callable[[Connection], T]) -> T:
-        """Run the work in one transaction; it goes on to its end when its caller is cancelled."""
+        """Run the work in one transaction. It completes even if the caller is cancelled."""
         async with self._places:
             if self._idle:
                 thread = self._idle.pop()
@@ -113,8 +113,8 @@ class SqliteEngine:
             try:
                 return work(connection)
             except BaseException as error:
-                # A result that was not read to its end keeps the connection at this moment's state
-                # of the file (https://sqlite.org/isolation.html): the error must not hold it.
+                # A result that was not read to its end keeps the connection on an old snapshot of
+                # the file (https://sqlite.org/isolation.html). The traceback's frames refer to it.
                 traceback.clear_frames(error.__traceback__)
                 raise
 
@@ -125,25 +125,25 @@ class SqliteEngine:
 
 
 class _ConnectionThread(aiosqlite.Connection):
-    """A connection of aiosqlite whose thread takes more than a statement at once."""
+    """A connection of aiosqlite whose thread runs a whole function, not only one statement."""
 
     def __init__(self, connector: Callable[[], Any]) -> None:
         super().__init__(connector, iter_chunk_size=64)
-        self._thread.daemon = True  # a program that ends without closing must not hang
+        self._thread.daemon = True  # a program that exits without `close` must not hang
         self._end: asyncio.Future[None] | None = None
 
     async def open(self) -> None:
-        """Connect; where that fails, return when the thread has ended."""
+        """Connect. If that fails, wait until the thread has ended, then raise."""
         try:
             await self
         except BaseException:
-            # aiosqlite does not wait for it, and it may end after its event loop.
+            # aiosqlite does not wait for the thread, which may then outlive the event loop.
             if self._end:
                 await self._end
             raise
 
     def stop(self) -> asyncio.Future[None] | None:
-        """End the thread after what waits."""
+        """End the thread after its waiting work."""
         self._end = super().stop()  # pyright: ignore[reportUnknownMemberType] - untyped in aiosqlite
         return self._end
 
@@ -152,14 +152,14 @@ class _ConnectionThread(aiosqlite.Connection):
 
 
 def sqlite_writer(path: Path) -> SqliteEngine:
-    """The one connection that writes to the file.
+    """The single connection that writes to the file.
 
     FULL: each commit is on the disk before it returns (https://sqlite.org/pragma.html#pragma_synchronous).
-    IMMEDIATE: take the write lock at once; a reading transaction cannot always become a writing
-    one (https://sqlite.org/lang_transaction.html).
+    IMMEDIATE: takes the write lock at the start; a read transaction cannot always be upgraded to a
+    write transaction (https://sqlite.org/lang_transaction.html).
     """
-    # What is deleted is overwritten (https://sqlite.org/pragma.html#pragma_secure_delete).
-    # The first two hold for a new file only.
+    # secure_delete overwrites deleted rows (https://sqlite.org/pragma.html#pragma_secure_delete).
+    # The pragmas of FILE_FORM only have an effect on a new file.
     pragmas = (*FILE_FORM, "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
     pragmas = (*pragmas, "secure_delete=ON")
     url = URL.create("sqlite", database=str(path))
@@ -169,9 +169,9 @@ def sqlite_writer(path: Path) -> SqliteEngine:
 def sqlite_reader(path: Path, mode: str = "rw") -> SqliteEngine:
     """Connections that read the file while it is being written.
 
-    They make no database, and with `mode=ro` (https://sqlite.org/uri.html), for whoever does not
-    hold the lock, change none. The write-ahead log beside it holds what was written last: SQLite
-    deletes it beside a new file, and brings it into a copy that was put there.
+    They never create the file: SQLite would delete a write-ahead log that lies beside a new file.
+    With `mode=ro` (https://sqlite.org/uri.html), for a process without the lock, they do not change
+    it either: SQLite would merge the log into a copy that replaced the file.
     """
     query = {"mode": mode, "uri": "true"}
     url = URL.create("sqlite", database=path.as_uri(), query=query)
@@ -179,35 +179,35 @@ def sqlite_reader(path: Path, mode: str = "rw") -> SqliteEngine:
 
 
 def postgres_engine(url: URL) -> AsyncEngine:
-    """Connections to a server; a dead one is noticed and replaced before it is used."""
+    """Connections to a server. A broken connection is replaced before it is used."""
     return create_async_engine(
         url,
         pool_size=8,
         max_overflow=8,
         pool_pre_ping=True,
-        hide_parameters=True,  # errors end in logs
+        hide_parameters=True,  # errors are logged
         connect_args=dict(CONNECT_ARGS),
     )
 
 
-def _read_json(stored: str) -> Any:
-    """The value of a JSON column; nothing where a file is damaged.
+def _read_json(text: str) -> Any:
+    """Return the value of a JSON column; an empty object if a damaged file has no valid JSON.
 
-    Whatever wants the row then finds fields missing, and it alone fails; a row that cannot be read
-    would hold up its whole queue.
+    The reader of that row then fails for missing fields. An error here would fail the whole query,
+    and with it every row of a queue.
     """
     try:
-        return json.loads(stored)
+        return json.loads(text)
     except ValueError:
         return {}
 
 
 class RepeatingWriter:
-    """Each work is a transaction of its own, repeated when the failure is a passing one.
+    """Runs each work in a transaction of its own, and retries it after a temporary failure.
 
-    A commit whose answer got lost is repeated too: work must be safe to do twice, which keys see
-    to. A transaction that has begun ends, whoever is cancelled: else a connection that is being
-    made could outlive the event loop.
+    A commit whose response was lost is retried too, so work must be idempotent; unique keys make it
+    so. A transaction completes even if its caller is cancelled: otherwise a connection that is
+    being opened could outlive the event loop.
     """
 
     def __init__(
@@ -218,13 +218,13 @@ class RepeatingWriter:
         passes: Callable[[BaseException], bool] = lambda _error: False,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """Work through `engine`, which nobody else uses.
+        """Open no connection yet.
 
         Args:
-            engine: Makes the transactions.
-            place: The database in words for people.
-            passes: Whether the same work may succeed a little later; without, nothing is repeated.
-            pause: Waits some seconds.
+            engine: Runs the transactions; used by nothing else.
+            place: Name of the database for people.
+            passes: Whether the same work may succeed a little later. By default no work is retried.
+            pause: Waits a number of seconds.
         """
         self._engine, self._place, self._passes, self._pause = engine, place, passes, pause
         self._under_way: set[asyncio.Task[Any]] = set()
@@ -259,24 +259,27 @@ class RepeatingWriter:
 
 class _QueuedWork(NamedTuple):
     work: Callable[[Connection], Any]
-    done: asyncio.Future[Any]
+    result: asyncio.Future[Any]
 
 
 class BatchingWriter:
-    """One task commits whatever waits in one transaction: a commit is one flush of the disk.
+    """One task commits all waiting work in one transaction, because each commit flushes the disk.
 
-    A batch in which anything fails is rolled back and done again one by one, so that a work that
-    fails only fails its caller. Savepoints would do it too, but cost two statements per work, and
-    when the database itself fails, SQLite may have rolled back everything
+    If one work of a batch fails, the batch is rolled back and its works run again one by one, so
+    that an error only reaches its own caller. Savepoints would cost two statements per work, and
+    after an error of the database SQLite may have rolled back the whole transaction
     (https://sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
     """
 
     def __init__(
         self, engine: SqliteEngine, place: str, check: Callable[[], None] = lambda: None
     ) -> None:
-        """Write through `engine`, which has one connection and which nobody else uses.
+        """Open no connection yet.
 
-        `check` is called before each transaction; it raises `StoreDown` if nothing must be written.
+        Args:
+            engine: Has one connection; used by nothing else.
+            place: Name of the database for people.
+            check: Called before each transaction; raises `StoreDown` if nothing may be written.
         """
         self._engine, self._place, self._check = engine, place, check
         self._queue = deque[_QueuedWork]()
@@ -310,41 +313,43 @@ class BatchingWriter:
                 self._changed.clear()
                 await self._changed.wait()
             batch = [self._queue.popleft() for _ in range(min(len(self._queue), _BATCH))]
-            batch = [queued for queued in batch if not queued.done.done()]
+            batch = [item for item in batch if not item.result.done()]
             if batch and not await self._commit(batch):
-                for queued in batch:
-                    await self._commit([queued])
+                for item in batch:
+                    await self._commit([item])
 
     async def _commit(self, batch: Sequence[_QueuedWork]) -> bool:
-        """Do the batch in one transaction; False where it has to be done one by one.
+        """Run the batch in one transaction and resolve its futures.
 
-        Whose failure it is shows only then.
+        Returns:
+            False if the works must run one by one, to see which of them fails.
         """
         try:
             self._check()
             results = await self._engine.transact(
-                lambda connection: [queued.work(connection) for queued in batch]
+                lambda connection: [item.work(connection) for item in batch]
             )
-        except Exception as error:  # noqa: BLE001 - whatever it is belongs to the callers
-            # Each work would wait for a lock of others as long again, and everybody with it.
-            if len(batch) > 1 and not (isinstance(error, StoreDown) or is_held_by_others(error)):
+        except Exception as error:  # noqa: BLE001 - every error is passed on to the callers
+            # If another program holds the lock, each single work would wait for it once more.
+            is_shared = isinstance(error, StoreDown) or is_locked_by_others(error)
+            if len(batch) > 1 and not is_shared:
                 return False
-            for queued in batch:
-                if not queued.done.done():
-                    queued.done.set_exception(self._in_words(error))
+            for item in batch:
+                if not item.result.done():
+                    item.result.set_exception(self._in_words(error))
             return True
-        for queued, result in zip(batch, results, strict=True):
-            if not queued.done.done():
-                queued.done.set_result(result)
+        for item, result in zip(batch, results, strict=True):
+            if not item.result.done():
+                item.result.set_result(result)
         return True
 
     def _in_words(self, error: Exception) -> Exception:
-        """The error for one of the callers: each gets its own, as raising it writes to it."""
+        """Return a copy of the error for one caller: raising an exception modifies it."""
         if not isinstance(error, SQLAlchemyError):
             return StoreDown(str(error)) if type(error) is StoreDown else error
-        explained = explain(error, self._place)
-        explained.__cause__ = error
-        return explained
+        store_error = explain(error, self._place)
+        store_error.__cause__ = error
+        return store_error
 
 
 async def transact(engine: AsyncEngine | SqliteEngine, work: Callable[[Connection], T]) -> T:

@@ -1,4 +1,4 @@
-"""What a database error means: words for people, and whether to try again (pure)."""
+"""Explains database errors to people and says which are worth a retry (pure)."""
 
 import asyncio
 
@@ -7,8 +7,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from core.errors import StoreDown, StoreError
 
-#: Classes of SQLSTATE that pass: connection, resources, operator, conflict with another
-#: transaction; and the end of an idle transaction
+#: Prefixes of SQLSTATE for temporary failures: connection, resources, operator intervention,
+#: conflict with another transaction; and the timeout of an idle transaction
 #: (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 _PASSING = ("08", "53", "57", "40", "25P03")
 
@@ -24,16 +24,16 @@ _SQLITE_WORDS = {
     "SQLITE_IOERR": "The disk with the database {place} fails. Look at the disk.",
 }
 
-#: By SQLSTATE, the longest beginning that fits.
+#: Texts by prefix of SQLSTATE; the longest matching prefix wins.
 _SERVER_WORDS = {
     "53100": "The disk of the database server {place} is full. Free some space.",
     "53": "The database server {place} is short of connections or memory.",
     "28": "The database server {place} refuses our user or password. Check the location.",
     "3D": "The database {place} does not exist on its server. Create it first.",
     "42501": "Our user may not do this on the database {place}. Grant the rights.",
-    "40": "The database {place} is too busy: other transactions were in the way.",
+    "40": "The database {place} is too busy: other transactions were in conflict with this one.",
 }
-#: By words in the driver's message: when a connection is refused it has no SQLSTATE.
+#: Texts by words in the driver's message: a refused connection has no SQLSTATE.
 _REFUSALS = {
     "authentication failed": _SERVER_WORDS["28"],
     "no pg_hba.conf entry": _SERVER_WORDS["28"],
@@ -44,7 +44,7 @@ _SERVER_AWAY = "The database server {place} does not answer. It will be tried ag
 
 
 def explain(error: BaseException, place: str) -> StoreError:
-    """The error in words for people. The statement and its values stay out of them."""
+    """Return an error whose text is for people. It contains no SQL statement and no values."""
     if isinstance(error, DBAPIError) and error.orig is not None:
         code = _code_of(error.orig)
         for name, words in _SQLITE_WORDS.items():
@@ -67,7 +67,7 @@ def explain(error: BaseException, place: str) -> StoreError:
 
 
 def is_passing(error: BaseException) -> bool:
-    """Whether the same transaction may succeed a little later (on a server)."""
+    """Whether the same transaction may succeed a little later. For errors of a server."""
     if isinstance(error, OSError | asyncio.TimeoutError | PoolTimeoutError):
         return True
     if not isinstance(error, DBAPIError) or _code_of(error.orig):
@@ -81,8 +81,8 @@ def is_passing(error: BaseException) -> bool:
     return error.connection_invalidated or type(error.orig).__name__ == "OperationalError"
 
 
-def is_held_by_others(error: BaseException) -> bool:
-    """Whether another program holds SQLite's lock: whatever is tried now waits for it in vain."""
+def is_locked_by_others(error: BaseException) -> bool:
+    """Whether another program holds SQLite's lock, so that further attempts would wait in vain."""
     cause = error.orig if isinstance(error, DBAPIError) else None
     return _code_of(cause).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
@@ -96,7 +96,7 @@ def _state_of(cause: BaseException | None) -> str:
 
 
 def _refusal_of(cause: BaseException | None) -> str:
-    """Words for a connection the server refused for good, or an empty string."""
+    """Return the text for a connection that the server refuses permanently; else empty."""
     message = str(cause)
     if "FATAL:" not in message or _state_of(cause):
         return ""

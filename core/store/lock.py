@@ -24,10 +24,10 @@ _WHY = {
 
 
 class FileLock:
-    """Holds `<database>.lock`, and makes sure the database file can be written.
+    """Holds a lock on `<database>.lock`, and checks that the database file can be written.
 
-    The lock goes with the process, however it ends; the file stays, because removing it would let
-    two processes lock two files of one name.
+    The operating system releases the lock when the process ends. The lock file is never removed:
+    otherwise two processes could lock two files of the same name.
     """
 
     def __init__(self, database: Path) -> None:
@@ -44,7 +44,7 @@ class FileLock:
             if not holder:
                 os.ftruncate(self._file, 0)
                 os.write(self._file, str(os.getpid()).encode())
-                # Created for our eyes only, if there is none; fails if we may not write.
+                # Creates the file with private rights if needed; fails if it is not writable.
                 os.close(os.open(database, os.O_RDWR | os.O_CREAT, _PRIVATE))
         except OSError as error:
             self.release()
@@ -60,31 +60,36 @@ class FileLock:
             )
 
     def release(self) -> None:
-        """Give the lock back. Safe to call twice."""
+        """Release the lock. Safe to call twice."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
 
 def is_in_use(database: Path) -> bool:
-    """Whether a process holds the lock of this database, whatever has become of the file."""
+    """Whether a process holds the lock of this database, even if the file itself is gone."""
     try:
         file = os.open(_lock_of(database), os.O_RDONLY)
     except OSError:
         return False
     try:
         return bool(_take(file))
-    except OSError:  # as on a network disk without locks
+    except OSError:  # for example a network disk without locks
         return False
     finally:
         os.close(file)
 
 
-def check_no_log_is_left(database: Path) -> str:
-    """Whether the file is `empty` or `not there`; empty: there is one, or nobody can say.
+def check_no_orphan_log(database: Path) -> str:
+    """Check that a missing or empty database file has left no write-ahead log.
 
-    Raises `StoreDown` where its write-ahead log is there without it: beside an empty or new file
-    SQLite deletes the log, also where it only reads.
+    SQLite deletes a log beside an empty or new file, even if it only reads.
+
+    Returns:
+        "empty" or "not there"; an empty string if the file has content or cannot be examined.
+
+    Raises:
+        StoreDown: The log exists without its file.
     """
     try:
         if database.stat().st_size:
@@ -93,8 +98,8 @@ def check_no_log_is_left(database: Path) -> str:
     except (FileNotFoundError, NotADirectoryError):
         state = "not there"
     except OSError:
-        return ""  # who opens the file says why that cannot be
-    file = database.resolve()  # as SQLite does
+        return ""  # opening the file raises an error with the reason
+    file = database.resolve()  # SQLite names the log after the resolved path
     log = file.with_name(file.name + "-wal")
     if log.exists() and log.stat().st_size:
         raise StoreDown(
@@ -109,7 +114,7 @@ def _lock_of(database: Path) -> Path:
 
 
 def _take(file: int) -> str:
-    """Take the lock; the id of the process that has it, if another one does."""
+    """Take the lock. Return the id of the process that holds it, or an empty string if taken."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

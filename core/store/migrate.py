@@ -1,7 +1,7 @@
-"""Brings tables up to date: each package has migrations and a version table of its own.
+"""Migrates tables: each package has its own migrations and its own version table.
 
-A new database gets the tables as they are now, at once. The steps, which ask for Alembic, are for
-older ones; a test compares what comes of both.
+In a new database the current tables are created directly. Only an older database runs the
+migrations, which need Alembic; a test compares the results of both.
 """
 
 from pathlib import Path
@@ -12,20 +12,20 @@ from sqlalchemy.util import OrderedSet
 from core.errors import StoreDown, StoreError, StoreMissing
 from core.store.database import Database
 
-#: Any number, the same in all processes: who migrates a server's tables holds this lock.
+#: Key of the advisory lock that a process holds while it migrates a server's tables. Arbitrary.
 _LOCK = 4_007_011
 
 
 async def migrate(
     database: Database, metadata: MetaData, location: Path, version_table: str
 ) -> None:
-    """Bring the tables of one package up to date, all in one transaction.
+    """Migrate the tables of one package to the current version, in one transaction.
 
     Args:
-        database: Open.
-        metadata: The tables as they are now.
+        database: An open database.
+        metadata: The current tables.
         location: Folder with the package's `env.py` and `versions`.
-        version_table: Where the package's version is kept.
+        version_table: Name of the table with the package's version.
 
     Raises:
         StoreError: The tables were made by a newer version of the program.
@@ -36,7 +36,7 @@ async def migrate(
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
         current = _version(connection, version_table)
         for table in metadata.tables.values():
-            # Where two serve as well SQLite takes the index made last: always the same one.
+            # Of two equally good indexes SQLite uses the one created last: fix the order.
             table.indexes = OrderedSet(sorted(table.indexes, key=lambda index: str(index.name)))
         if current is None:
             metadata.create_all(connection, checkfirst=False)
@@ -47,7 +47,7 @@ async def migrate(
             insertion = f"INSERT INTO {version_table} VALUES (:version)"  # noqa: S608 - our own name
             connection.execute(text(insertion), {"version": newest(location)})
             return
-        if current < min(_versions(location)):  # the first step brings up whatever was before it
+        if current < min(_versions(location)):  # the first migration handles all older versions
             connection.execute(text(f"DELETE FROM {version_table}"))  # noqa: S608 - our own name
         if current < newest(location):
             take_steps(connection, location, version_table)
@@ -57,15 +57,15 @@ async def migrate(
 
 
 async def check_tables(database: Database, location: Path, version_table: str) -> None:
-    """Make sure that one can read the tables of one package as they are; change nothing.
+    """Check that this version of Moot can read the tables of one package. Changes nothing.
 
     Raises:
-        StoreMissing: They were never made.
-        StoreError: The tables were made by another version of the program; says what to do.
+        StoreMissing: The tables do not exist.
+        StoreError: Another version of Moot wrote the tables. The text says what to do.
     """
     current = await database.read(lambda connection: _version(connection, version_table))
     if current is None:
-        raise StoreMissing(f"Nothing of Moot is in the database {database.place}.")
+        raise StoreMissing(f"The database {database.place} contains no tables of Moot.")
     _check_not_newer(current, location, database.place)
     if current < newest(location):
         raise StoreDown(
@@ -78,8 +78,8 @@ async def check_tables(database: Database, location: Path, version_table: str) -
 def _version(connection: Connection, version_table: str) -> str | None:
     if not inspect(connection).has_table(version_table):
         return None
-    read = f"SELECT version_num FROM {version_table}"  # noqa: S608 - our own name
-    return connection.execute(text(read)).scalar() or ""
+    query = f"SELECT version_num FROM {version_table}"  # noqa: S608 - our own name
+    return connection.execute(text(query)).scalar() or ""
 
 
 def _check_not_newer(current: str, location: Path, place: str) -> None:
@@ -91,8 +91,8 @@ def _check_not_newer(current: str, location: Path, place: str) -> None:
 
 
 def take_steps(connection: Connection, location: Path, version_table: str) -> None:
-    """Take every step of a package's migrations that the database has not taken yet."""
-    from alembic import command  # noqa: PLC0415 - slow, and hardly ever needed
+    """Run the migrations of a package that the database has not run yet."""
+    from alembic import command  # noqa: PLC0415 - slow to import and rarely needed
     from alembic.config import Config  # noqa: PLC0415
 
     config = Config()
@@ -103,9 +103,9 @@ def take_steps(connection: Connection, location: Path, version_table: str) -> No
 
 
 def newest(location: Path) -> str:
-    """The version that a package's tables have when they are up to date.
+    """Return the newest version of a package's tables.
 
-    Versions are numbers of four digits, with which the names of their files begin.
+    Versions have four digits; the name of each migration's file begins with them.
     """
     return max(_versions(location))
 
@@ -115,7 +115,7 @@ def _versions(location: Path) -> list[str]:
 
 
 def run_environment(metadata: MetaData) -> None:
-    """What a package's `env.py` does: run its migrations on the connection it was given."""
+    """Run a package's migrations on the connection from Alembic's config. For its `env.py`."""
     from alembic import context  # noqa: PLC0415 - see `take_steps`
 
     attributes = context.config.attributes

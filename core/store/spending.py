@@ -1,8 +1,8 @@
-"""What debates have cost, summed up by day, and money reserved under caps by any process.
+"""Sums the cost of debates by day, and reserves money under caps that all processes share.
 
-There is a row per event that carries a cost. A reservation and the spending it turns into are
-counted by one statement, and replaced by each other in one transaction, so that nothing is counted
-twice and nothing is left out.
+Each event with a cost has a row. One statement counts both reservations and recorded costs, and one
+transaction replaces a reservation by its recorded cost, so that no amount is counted twice or
+missed.
 """
 
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ from core.ports import Reservation
 from core.store.tables import RESERVATIONS, SPENDING, insert_new
 from core.usage import Cap, SpendingScope
 
-#: Whole billionths of a US dollar in one.
+#: Nanodollars in a US dollar.
 _NANO = Decimal(10) ** 9
-#: Made once: making it anew costs more than running it.
+#: Built once: building a statement costs more than running it.
 _BOOK = insert(SPENDING)
 
 
@@ -31,14 +31,14 @@ def _nanodollars(cost: Decimal) -> int:
 
 
 def _dollars(nanodollars: Any) -> Decimal:
-    """From a sum of the database; PostgreSQL gives a decimal, and none where there are no rows."""
+    """Convert a sum from the database: PostgreSQL returns a decimal, or None without rows."""
     return Decimal(int(nanodollars or 0)) / _NANO
 
 
 def book(
     connection: Connection, recorded: RecordedEvent, debate: Row[Any, Any, Any, Any, Any]
 ) -> None:
-    """Write down what an event has cost; nothing when it is nothing or nobody knows."""
+    """Insert a row with the cost of an event, unless the cost is zero or unknown."""
     cost = usage_of(recorded.event).cost
     if not cost:
         return
@@ -55,7 +55,7 @@ def book(
 
 
 def total(connection: Connection, scope: SpendingScope) -> Decimal:
-    """US dollars spent."""
+    """Return the US dollars spent in this scope."""
     return _dollars(connection.execute(_spending_under(scope)).scalar())
 
 
@@ -74,29 +74,30 @@ def _spending_under(scope: SpendingScope) -> Select[Any]:
 def reserve(
     connection: Connection, reservation: Reservation, caps: Sequence[Cap], at: datetime
 ) -> Sequence[Cap]:
+    """Reserve money under all caps, or under none; see `core.ports.Reservations.reserve`."""
     if connection.dialect.name == "postgresql":  # SQLite has one writer
-        for key in sorted(cap.key for cap in caps):  # in one order, against deadlocks
+        for key in sorted(cap.key for cap in caps):  # sorted, to avoid deadlocks
             lock = func.pg_advisory_xact_lock(func.hashtextextended(key, 0))
             connection.execute(select(lock))
     connection.execute(delete(RESERVATIONS).where(RESERVATIONS.c.expires_at <= at))
-    spent: list[Cap] = []
+    updated_caps: list[Cap] = []
     has_room = True
     for cap in caps:
-        others = RESERVATIONS.c.cap == cap.key, RESERVATIONS.c.id != reservation.id
-        reserved = select(func.sum(RESERVATIONS.c.nanodollars)).where(*others)
+        is_other = RESERVATIONS.c.cap == cap.key, RESERVATIONS.c.id != reservation.id
+        reserved_sum = select(func.sum(RESERVATIONS.c.nanodollars)).where(*is_other)
         sums = connection.execute(
             select(
                 _spending_under(cap.scope).scalar_subquery() if cap.scope else literal(0),
-                reserved.where(RESERVATIONS.c.settled).scalar_subquery(),
-                reserved.where(~RESERVATIONS.c.settled).scalar_subquery(),
+                reserved_sum.where(RESERVATIONS.c.settled).scalar_subquery(),
+                reserved_sum.where(~RESERVATIONS.c.settled).scalar_subquery(),
             )
         ).one()
-        recorded, settled, unsettled = map(_dollars, sums)
-        amount = max(recorded, cap.spent) + settled
-        spent.append(replace(cap, spent=amount))
-        has_room &= replace(cap, spent=amount + unsettled).has_room_for(reservation.amount)
+        recorded_cost, settled_cost, pending_cost = map(_dollars, sums)
+        amount = max(recorded_cost, cap.spent) + settled_cost
+        updated_caps.append(replace(cap, spent=amount))
+        has_room &= replace(cap, spent=amount + pending_cost).has_room_for(reservation.amount)
     if not has_room:
-        return spent
+        return updated_caps
     for cap in caps:
         row = {
             "id": reservation.id,
@@ -114,20 +115,20 @@ def reserve(
 def settle(
     connection: Connection, reservation_id: str, cost: Decimal | None, expires_at: datetime
 ) -> None:
-    """Put what an attempt did cost in the place of its worst case."""
-    mine = RESERVATIONS.c.id == reservation_id
+    """Replace the reserved worst case of an attempt by its actual cost (None: unknown)."""
+    has_id = RESERVATIONS.c.id == reservation_id
     if cost is not None and not cost:
-        connection.execute(delete(RESERVATIONS).where(mine))
+        connection.execute(delete(RESERVATIONS).where(has_id))
         return
     values: dict[str, object] = {"settled": True, "expires_at": expires_at}
     if cost is not None:
         values["nanodollars"] = _nanodollars(cost)
-    connection.execute(update(RESERVATIONS).where(mine).values(values))
+    connection.execute(update(RESERVATIONS).where(has_id).values(values))
 
 
 def release(connection: Connection, debate_id: str, event: Event) -> None:
-    """End the reservations of the turn whose outcome is recorded in this transaction."""
+    """Delete the reservations of the turn whose outcome is recorded in this transaction."""
     is_turn = RESERVATIONS.c.turn == event.key
-    if isinstance(event, VerdictReached):  # its key is not that of its turn
+    if isinstance(event, VerdictReached):  # its key differs from the key of its turn
         is_turn = or_(is_turn, RESERVATIONS.c.turn.contains(f"/{Act.SYNTHESIS.value}/"))
     connection.execute(delete(RESERVATIONS).where(RESERVATIONS.c.debate_id == debate_id, is_turn))

@@ -1,4 +1,4 @@
-"""The tables debates are kept in; column types and statements that mean the same everywhere."""
+"""The tables of debates; column types and statements that work alike on both databases."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -29,14 +29,14 @@ from sqlalchemy.types import TypeDecorator
 from core.store.database import Database
 from core.store.migrate import check_tables, migrate
 
-#: Read where a database file is damaged: one row must not keep all others from being listed.
+#: Replaces an invalid time in a damaged database file, so that the other rows can still be read.
 UNREADABLE = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A point in time. SQLite forgets the zone, so it is UTC on the way in and on the way out.
+    """A point in time, stored and returned in UTC because SQLite drops the time zone.
 
-    What is none, which SQLite cannot prevent, is read as `UNREADABLE`.
+    An invalid value, which SQLite cannot prevent, is returned as `UNREADABLE`.
     """
 
     impl = DateTime(timezone=True)
@@ -59,21 +59,21 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Any:  # its type is private
-        read = super().result_processor(dialect, coltype)
+        parse = super().result_processor(dialect, coltype)
 
         def moment(value: Any) -> datetime | None:
             try:
-                return read(value) if read else None
+                return parse(value) if parse else None
             except (ValueError, TypeError):
                 return UNREADABLE
 
-        return moment if read else None
+        return moment if parse else None
 
 
 def insert_new(connection: Connection, table: Table, values: Mapping[str, Any]) -> bool:
-    """Insert the row unless a unique value of it is there already; whether it was inserted.
+    """Insert the row unless it violates a unique constraint. Return whether it was inserted.
 
-    Waits for another transaction that is inserting the same.
+    Waits for another transaction that inserts the same unique value.
     """
     return (
         connection.execute(_insertion(table, connection.dialect.name), values).first() is not None
@@ -82,10 +82,10 @@ def insert_new(connection: Connection, table: Table, values: Mapping[str, Any]) 
 
 @cache
 def _insertion(table: Table, dialect: str) -> ReturningInsert[Any]:
-    """The statement, made once; it returns keys, as psycopg knows no `rowcount` of inserts."""
+    """The cached statement. It returns keys because psycopg has no `rowcount` for inserts."""
     maker = sqlite.insert
     if dialect == "postgresql":
-        from sqlalchemy.dialects import postgresql  # noqa: PLC0415 - most have SQLite
+        from sqlalchemy.dialects import postgresql  # noqa: PLC0415 - most installations use SQLite
 
         maker = postgresql.insert
     return maker(table).on_conflict_do_nothing().returning(*table.primary_key)
@@ -93,7 +93,7 @@ def _insertion(table: Table, dialect: str) -> ReturningInsert[Any]:
 
 METADATA: Final = MetaData()
 
-#: What can be asked about a debate without reading its log; kept up in the same transactions.
+#: Facts about each debate that are needed without its log; updated in the same transactions.
 DEBATES: Final = Table(
     "debates",
     METADATA,
@@ -108,7 +108,7 @@ DEBATES: Final = Table(
     Column("status", Text, nullable=False),
     Column("run_number", Integer, nullable=False),
     Column("published_seq", Integer, nullable=False),
-    #: Id of the token it was asked for with; none: people asked themselves.
+    #: Id of the API token that started the debate; NULL if a person did.
     Column("token_id", Text),
     UniqueConstraint("origin", name="debates_origin"),
     Index("debates_place", "workspace", "channel", "started_at"),
@@ -128,7 +128,7 @@ EVENTS: Final = Table(
     UniqueConstraint("debate_id", "key", name="events_key"),
 )
 
-#: What each event has cost, for caps over several debates; written with the event.
+#: The cost of each event, for caps over several debates; inserted with the event.
 SPENDING: Final = Table(
     "spending",
     METADATA,
@@ -144,25 +144,25 @@ SPENDING: Final = Table(
     Index("spending_day", "workspace", "day", "person"),
 )
 
-#: Money reserved under caps that several processes share: a row per attempt and cap.
+#: Money reserved under caps that several processes share: one row per attempt and cap.
 RESERVATIONS: Final = Table(
     "reservations",
     METADATA,
     Column("id", Text, primary_key=True),
     #: The key of the cap.
     Column("cap", Text, primary_key=True),
-    #: Not a foreign key: a reservation outlives nobody and is looked up by its cap.
+    #: Not a foreign key: reservations expire by themselves and are looked up by their cap.
     Column("debate_id", Text, nullable=False),
     Column("turn", Text, nullable=False),
     Column("nanodollars", BigInteger, nullable=False),
-    #: Whether the attempt has ended, so that the amount is what it did cost.
+    #: Whether the attempt has ended, so that the amount is its actual cost.
     Column("settled", Boolean, nullable=False),
     Column("expires_at", UtcDateTime, nullable=False),
     Index("reservations_cap", "cap"),
     Index("reservations_turn", "debate_id", "turn"),
 )
 
-#: What belongs to this installation as a whole.
+#: Values of the whole installation, such as its secret.
 INSTALLATION: Final = Table(
     "installation",
     METADATA,
@@ -175,10 +175,10 @@ VERSION_TABLE: Final = "moot_core_version"
 
 
 async def prepare(database: Database) -> None:
-    """Create the tables, or bring older ones up to date."""
+    """Create the tables, or migrate older ones."""
     await migrate(database, METADATA, MIGRATIONS, VERSION_TABLE)
 
 
 async def check(database: Database) -> None:
-    """Make sure that the tables can be read as they are; change nothing. See `check_tables`."""
+    """Check that this version of Moot can read the tables. Changes nothing. See `check_tables`."""
     await check_tables(database, MIGRATIONS, VERSION_TABLE)

@@ -1,4 +1,4 @@
-"""What is done with a database as a whole: its secret, a test write, a look into it, deletion."""
+"""Maintenance of a database: the installation's secret, a test write, inspection and deletion."""
 
 import asyncio
 import re
@@ -22,18 +22,18 @@ from core.store.tables import DEBATES, EVENTS, INSTALLATION, RESERVATIONS, SPEND
 #: Names of rows.
 _SECRET, _PROBE = "secret", "probe"
 _SECRET_BYTES = 32
-#: Nobody who works as we do holds the lock for so long.
+#: Seconds to wait for the write lock. Moot itself never holds it for so long.
 _LOCK_SECONDS = 2.0
 _SOURCE_READ = SourceRead.kind
-#: Each may have a megabyte.
+#: Events read in one query; each may have a megabyte.
 _BODIES_AT_ONCE = 16
-#: An id as `new_debate_id` makes them, also within a longer word: in an event's JSON a line begins
-#: with the letter of its escape. Only the "d" is used up, so that none is missed.
+#: An id from `new_debate_id`, also within a longer word: in JSON the escape `\n` puts a letter
+#: directly before an id. The match consumes only the "d", so that overlapping ids are found too.
 _AFTER_D = re.compile("d(?=([a-z2-7]{7}))")
 
 
 async def installation_secret(database: Transactions) -> bytes:
-    """The secret of this installation, the same for all processes on its database."""
+    """Return the secret of this installation; all processes on its database share it."""
 
     def make_or_read(connection: Connection) -> bytes:
         row = {"name": _SECRET, "content": secrets.token_hex(_SECRET_BYTES)}
@@ -45,7 +45,7 @@ async def installation_secret(database: Transactions) -> bytes:
 
 
 async def probe(database: Database) -> None:
-    """Make sure that the database takes writes, and still is the file that was opened."""
+    """Check that the database accepts writes and is still the file that was opened."""
 
     def write_a_change(connection: Connection) -> None:
         values = {"name": _PROBE, "content": secrets.token_hex(4)}
@@ -58,16 +58,16 @@ async def probe(database: Database) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection:
-    #: Version table → the version of its tables; empty where they were never made.
+    #: Version table → version of its tables. Without an entry the tables do not exist.
     versions: Mapping[str, str]
-    #: What is damaged; empty: nothing.
+    #: SQLite's report of the damage; empty if there is none.
     damage: str = ""
-    #: Whether another program keeps everybody else from writing.
+    #: Whether another program holds the write lock.
     is_locked: bool = False
 
 
 async def inspect_database(location: str, version_tables: Sequence[str]) -> Inspection:
-    """Look at a database without changing it, also while the bot has it open."""
+    """Inspect a database without changing it. Works while the bot has it open."""
     file = file_at(location)
 
     def look(connection: Connection) -> tuple[Mapping[str, str], str]:
@@ -83,13 +83,13 @@ async def inspect_database(location: str, version_tables: Sequence[str]) -> Insp
 
     try:
         database = await Database.look_into(location)
-    except StoreMissing:  # an empty file is a database in which nothing is yet
+    except StoreMissing:  # an empty file is an empty database
         return Inspection(versions={})
     async with database:
         versions, damage = await database.read(look)
-        # A process that uses the database checks itself whether it can write. A replaced file must
-        # not be opened for writing beside the log of the one before it. While this connection is
-        # open, closing another one does not merge a log into the file.
+        # A process that uses the database checks by itself that it can write, and a replaced file
+        # must not be opened for writing beside the log of the previous file. As long as this
+        # connection is open, closing the one in `_is_locked` does not merge the log into the file.
         is_locked = False
         if file and not is_in_use(file):
             is_locked = await asyncio.to_thread(_is_locked, file)
@@ -97,7 +97,7 @@ async def inspect_database(location: str, version_tables: Sequence[str]) -> Insp
 
 
 def _is_locked(path: Path) -> bool:
-    """Whether the right to write cannot be had; it is given back at once."""
+    """Whether the write lock cannot be taken. It is released at once."""
     address = f"{path.as_uri()}?mode=rw"
     with closing(
         sqlite3.connect(address, uri=True, timeout=_LOCK_SECONDS, isolation_level=None)
@@ -106,16 +106,16 @@ def _is_locked(path: Path) -> bool:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
         except sqlite3.OperationalError as error:
-            # What may not be written at all is told by who looks at its folder.
+            # A file without write permission is reported by the check of its folder.
             return str(error.sqlite_errorname).startswith("SQLITE_BUSY")
     return False
 
 
 @dataclass(frozen=True, kw_only=True)
 class PurgeFilter:
-    """Narrows a deletion down; empty: not."""
+    """Restricts a deletion; an empty field does not restrict it."""
 
-    #: Who asked.
+    #: Id of the person who started the debate.
     person: str = ""
     channel: str = ""
     debate: str = ""
@@ -132,14 +132,14 @@ def purge_debates(
     *,
     most: int,
 ) -> Sequence[str]:
-    """Delete debates of a workspace, or of all of them; return their ids.
+    """Delete debates and return their ids.
 
     Args:
-        connection: In a transaction.
-        workspace: Whose; None: of all.
-        before: Only those that ended before; None: all, running ones included.
-        only: Of one person, channel or debate only.
-        most: How many at most.
+        connection: A connection within a transaction.
+        workspace: Only debates of this workspace (the terminal's is empty); None: of all.
+        before: Only debates that ended before this time; None: all, running debates included.
+        only: Only debates of a person, of a channel, or one debate.
+        most: Maximum number of debates to delete.
     """
     query = select(DEBATES.c.id).limit(most)
     if before is not None:
@@ -154,31 +154,31 @@ def purge_debates(
         if value:
             query = query.where(column == value)
     ids = list(connection.execute(query).scalars())
-    for debate_id in ids:  # one by one: databases bound the length of a list
+    for debate_id in ids:  # one by one: databases limit the number of values in a list
         for table in (EVENTS, RESERVATIONS, SPENDING):
             connection.execute(delete(table).where(table.c.debate_id == debate_id))
         connection.execute(delete(DEBATES).where(DEBATES.c.id == debate_id))
     return ids
 
 
-async def readers_of(database: Database, debates: Collection[str]) -> Sequence[str]:
-    """Ids of remaining debates that have read a decision of the deleted ones as a source.
+async def debates_citing(database: Database, debates: Collection[str]) -> Sequence[str]:
+    """Return the ids of debates that read a decision of one of these deleted debates as a source.
 
-    Their logs keep its text.
+    Their logs still contain the text of that decision.
     """
-    deleted, readers = frozenset(debates), set[str]()
+    deleted_ids, citing_ids = frozenset(debates), set[str]()
     place, last = (EVENTS.c.debate_id, EVENTS.c.seq), ("", 0)
     query = select(*place, EVENTS.c.body).where(EVENTS.c.kind == _SOURCE_READ)
     query = query.order_by(*place).limit(_BODIES_AT_ONCE)
-    while deleted and (
+    while deleted_ids and (
         rows := await database.read(
             lambda c, last=last: c.execute(query.where(tuple_(*place) > last)).all()
         )
     ):
         last = (rows[-1].debate_id, rows[-1].seq)
-        readers |= {
-            reader
-            for reader, _, body in rows
-            if any(f"d{match[1]}" in deleted for match in _AFTER_D.finditer(body))
+        citing_ids |= {
+            debate_id
+            for debate_id, _, body in rows
+            if any(f"d{match[1]}" in deleted_ids for match in _AFTER_D.finditer(body))
         }
-    return sorted(readers)
+    return sorted(citing_ids)

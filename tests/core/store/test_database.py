@@ -409,5 +409,5 @@ async def test_a_file_that_was_taken_from_a_process_is_not_called_an_empty_datab
     for name in ("moot.db", "moot.db-wal", "moot.db-shm"):
         os.rename(tmp_path / name, tmp_path / f"taken-{name}")  # noqa: PTH104 - in no thread
 
-    with pytest.raises(StoreDown, match=r"A process works on the database .* is not there"):
+    with pytest.raises(StoreDown, match=r"A process uses the database .* is not there"):
         await Database.look_into(location(tmp_path / "moot.db"))

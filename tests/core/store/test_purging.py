@@ -10,7 +10,7 @@ from core.debate.turn_events import SourceRead
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.tables import prepare
-from core.store.upkeep import purge_debates, readers_of
+from core.store.upkeep import debates_citing, purge_debates
 from core.testing import a_setup
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
@@ -40,8 +40,8 @@ async def test_every_debate_that_read_a_deleted_decision_is_named(location: str)
             for number, text in enumerate(read, 1):
                 await store.append(debate_id, a_source(number, text), at=NOON)
 
-        assert await readers_of(database, GONE) == ["dmany222", "dmany333"]
-        assert await readers_of(database, ()) == []
+        assert await debates_citing(database, GONE) == ["dmany222", "dmany333"]
+        assert await debates_citing(database, ()) == []
 
 
 async def test_debates_of_the_terminal_are_not_those_of_every_workspace(location: str) -> None:
