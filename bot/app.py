@@ -92,7 +92,7 @@ from core.use_cases.find import FindDebates
 from core.use_cases.messages import AddNote, AnswerQuestions
 from core.use_cases.recall import CountOutcomes, RecallDecisions
 from core.use_cases.remind import RemindPeople
-from core.use_cases.restore import hold_restored
+from core.use_cases.restore import pause_restored
 from core.use_cases.share import ShareDebates
 from core.use_cases.start import StartDebate
 from core.use_cases.steer import SteerDebate
@@ -204,7 +204,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             stack.push_async_callback(server.close)
             await server.start()
         first_calls = wiring.outbox.first_calls
-        first_calls.restored = await hold_restored(RestoredIds(database), wiring.facts)
+        first_calls.restored = await pause_restored(RestoredIds(database), wiring.facts)
         await wiring.outbox.start()
         # Before debates go on, so that answers given during downtime count before time limits.
         await catch_up.start()

@@ -148,14 +148,14 @@ class RestoredIds(TableUser):
         values = {"name": BACKUP, "content": at.isoformat()}
         await self._database.write(lambda c: insert_new(c, INSTALLATION, values))
 
-    async def find_out(self) -> Sequence[str]:
+    async def find_running(self) -> Sequence[str]:
         """Note which debates were in their midst, if this is a backup; return those that run.
 
-        They are returned until `mark_held` was called.
+        They are returned until `mark_paused` was called.
         """
-        return await self._database.write(_find_out)
+        return await self._database.write(_find_running)
 
-    async def mark_held(self) -> None:
+    async def mark_paused(self) -> None:
         """Remember that the debates are held; the database is a backup no more."""
         row = delete(INSTALLATION).where(INSTALLATION.c.name == BACKUP)
         await self._database.write(lambda c: c.execute(row))
@@ -166,7 +166,7 @@ class RestoredIds(TableUser):
         )
 
 
-def _find_out(connection: Connection) -> list[str]:
+def _find_running(connection: Connection) -> list[str]:
     is_backup = select(INSTALLATION.c.name).where(INSTALLATION.c.name == BACKUP)
     if connection.execute(is_backup).first() is None:
         return []

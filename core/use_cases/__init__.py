@@ -1,1 +1,1 @@
-"""What people do, written once: start, answer, note, steer, decide, find, remind."""
+"""Use cases, the same for every surface: start, answer, note, steer, decide, find, remind."""

@@ -1,4 +1,4 @@
-"""What a channel or a form chooses for debates, laid over the settings (pure)."""
+"""Choices of a channel or a form, which override the settings of a debate (pure)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,58 +14,59 @@ from core.rules.formats.registry import formats_with
 from core.settings import DEFAULT_ROSTER, Settings, roles_with
 from core.values import Money, Value
 
-#: Minutes that people can be given to answer questions.
+#: Times that a channel or form offers for answering questions, in minutes.
 WAITS = (1, 5, 15, 30, 60, 240)
-#: Chosen where a debate is to be of no kind; no playbook has this name.
+#: The choice of no playbook. No playbook can have this name.
 NO_PLAYBOOK = "-"
-#: Typed where a debate is to have no cost cap.
+#: Typed for a debate without a cost cap.
 NO_CAP = "none"
 _MOST_MONEY = Decimal(1000)
 _CENT = Decimal("0.01")
 
 
 class Choices(Value):
-    """Choices over the settings; None leaves it as it is."""
+    """Choices that override settings. None keeps the setting."""
 
-    #: Name of the kind of debate; `NO_PLAYBOOK`: none, though there is a usual one.
+    #: Name of the playbook; `NO_PLAYBOOK`: none, even if the channel has a default one.
     playbook: str | None = None
-    #: One that is gone counts as none.
+    #: A format that no longer exists is ignored.
     format: str | None = None
     rounds: Rounds | None = None
     agents: tuple[str, ...] | None = None
     clarify: bool | None = None
     wait_minutes: int | None = None
-    #: Whether one model answers alone as well, unseen until the verdict.
+    #: Whether one model also answers alone; its answer is hidden until the verdict.
     shadow: bool | None = None
-    #: Whether nobody is shown what agents hold and decide before it is revealed.
+    #: Whether stances, counts and verdict are hidden until a person reveals them.
     sealed: bool | None = None
     #: Id of a `ModelSet`.
     models: str | None = None
-    #: Most that a debate may cost, in US dollars.
+    #: Cost cap of a debate in US dollars.
     debate_cost: Money | Literal["none"] | None = None
 
-    def over(self, other: "Choices") -> "Choices":
-        own = {name: value for name, value in self if value is not None}
-        return other.model_copy(update=own)
+    def over(self, base: "Choices") -> "Choices":
+        """Return `base` with every choice that is made here."""
+        changes = {name: value for name, value in self if value is not None}
+        return base.model_copy(update=changes)
 
 
 class ChannelChoices(Value):
     choices: Choices = Choices()
-    #: Ids of people who may steer debates besides those who start them.
+    #: Ids of people who may steer all debates of the channel, besides each debate's starter.
     stewards: tuple[str, ...] = ()
     #: Keep the board pinned when a debate ends.
     keep_pinned: bool = False
-    #: Every turn is a post of its own; else one post per agent and round.
+    #: Each turn is a post of its own; otherwise one post per agent and round.
     every_turn: bool = False
-    #: Nobody may share its debates as pages, and links there are lead nowhere.
+    #: Debates cannot be shared as pages, and existing links stop working.
     no_pages: bool = False
-    #: People of other organisations may start debates and answer; None: as Moot is set up.
+    #: People of other organisations may start debates and answer; None: Moot's default.
     open_to_others: bool | None = None
 
 
 class ChannelChoicesStore(Protocol):
     async def get(self, place: Place) -> ChannelChoices:
-        """What the channel has set; nothing, if that can no longer be read."""
+        """Return the channel's choices; the defaults if they are missing or unreadable."""
         ...
 
     async def put(self, place: Place, choices: ChannelChoices) -> None: ...
@@ -80,9 +81,9 @@ class ModelSet:
 
 
 def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet]) -> Settings:
-    """The settings of one debate, with the choices of its channel or form.
+    """Return the settings of one debate, changed by the choices of its channel or form.
 
-    A chosen set of models that is not among `models` is ignored.
+    A choice of a model set that is not in `models` is ignored.
     """
     changes: dict[str, object] = {}
     if choices.format and choices.format in formats_with(settings.agendas):
@@ -90,47 +91,51 @@ def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet
     if choices.rounds:
         changes["rounds"] = choices.rounds
     if choices.debate_cost is not None:
-        # What a channel has set may be older than the highest cap there is now.
+        # `with_cost` lowers an older choice of the channel to the highest cap allowed now.
         cost = None if choices.debate_cost == NO_CAP else choices.debate_cost
         changes["limits"] = settings.limits.with_cost(cost)
     if choices.shadow is not None:
         changes["shadow"] = ShadowWhen.ALWAYS if choices.shadow else ShadowWhen.NEVER
     if choices.sealed is not None:
         changes["sealed"] = choices.sealed
-    asking: dict[str, object] = {}
+    clarifying: dict[str, object] = {}
     if choices.clarify is not None:
-        asking["enabled"] = choices.clarify
+        clarifying["enabled"] = choices.clarify
     if choices.wait_minutes:
-        asking["wait_seconds"] = choices.wait_minutes * 60.0
-    changes["clarifying"] = settings.clarifying.model_copy(update=asking)
+        clarifying["wait_seconds"] = choices.wait_minutes * 60.0
+    changes["clarifying"] = settings.clarifying.model_copy(update=clarifying)
     model_set = next((model for model in models if model.id == choices.models), None)
     if model_set:
         changes["agent_model"], changes["judge_model"] = model_set.agent, model_set.judge
         changes["mixed_models"] = changes["judge_models"] = ()
         changes["strongest_model"] = None
-        changes["agents"] = tuple(_served(agent, model_set.agent) for agent in settings.agents)
-        changes["judge"] = _served(settings.judge, model_set.judge) if settings.judge else None
+        judge = settings.judge and _with_model(settings.judge, model_set.judge)
+        agents = (_with_model(agent, model_set.agent) for agent in settings.agents)
+        changes["agents"], changes["judge"] = tuple(agents), judge
     return settings.model_copy(update=changes)
 
 
 def roster(settings: Settings) -> Mapping[str, str]:
-    """Agents to choose from: id → name. The settings' own first, then all other roles."""
-    own = {agent.id: agent.name for agent in settings.agents if agent.enabled}
-    roles = {role_id for agent in settings.agents for role_id in (agent.role, agent.id)}
+    """Return the agents that people can choose, id → name: configured agents, then other roles."""
+    configured = {agent.id: agent.name for agent in settings.agents if agent.enabled}
+    used_ids = {role_id for agent in settings.agents for role_id in (agent.role, agent.id)}
     all_roles = roles_with(settings.roles).values()
-    return {**own, **{role.id: role.name for role in all_roles if role.id not in roles}}
+    return {**configured, **{role.id: role.name for role in all_roles if role.id not in used_ids}}
 
 
 def taking_part(settings: Settings) -> tuple[str, ...] | None:
-    """Ids of the agents that debate when nobody chooses; None: chosen for each question."""
+    """Return the ids of the default agents; None if they are cast for each question."""
     if settings.casting and not settings.agents:
         return None
-    own = tuple(agent.id for agent in settings.agents if agent.enabled)
-    return own or DEFAULT_ROSTER
+    return tuple(agent.id for agent in settings.agents if agent.enabled) or DEFAULT_ROSTER
 
 
 def cost_cap(text: str, most: Decimal | None) -> Decimal | Literal["none"] | None:
-    """A typed cap in US dollars, up to `most`; `NO_CAP` for that word, None for nothing."""
+    """Parse a typed cost cap in US dollars, `NO_CAP`, or an empty text (None).
+
+    Raises:
+        BadInput: It is no amount, or above `most`.
+    """
     plain = text.strip().removeprefix("$").removesuffix("$").strip()
     if not plain:
         return None
@@ -150,5 +155,5 @@ def cost_cap(text: str, most: Decimal | None) -> Decimal | Literal["none"] | Non
     return amount
 
 
-def _served(agent: Agent, choice: ModelChoice) -> Agent:
+def _with_model(agent: Agent, choice: ModelChoice) -> Agent:
     return agent.model_copy(update={"provider": choice.provider, "model": choice.model})

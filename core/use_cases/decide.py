@@ -27,8 +27,8 @@ from core.usage import SpendingScope
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds, check_money, check_size
 
-#: Newer debates that are offered to stand in an older one's place. Their logs are read while a
-#: person waits for a form, which opens within 3 seconds.
+#: Most newer debates offered to supersede an older one. Their logs are read before a form opens,
+#: which must happen within 3 seconds.
 _MOST_NEWER = 25
 #: A ballot needs something to choose from.
 _FEWEST_OPTIONS = 2
@@ -38,12 +38,13 @@ _FEWEST_OPTIONS = 2
 class DecideOnVerdict:
     """What everybody in the channel may do with options and verdict.
 
-    Every method raises `BadInput` where it makes no sense, and may raise `StoreDown`.
+    Every method raises `BadInput` if the debate's state does not allow it, and may raise
+    `StoreDown`.
     """
 
     facts: FactLog
-    #: Decisions are compared with what stands and recorded one after another: of two at once the
-    #: second is told of the first, within this process.
+    #: Serializes decisions within this process, so that the second of two people who decide at the
+    #: same time sees the decision of the first.
     _deciding: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def check_ballot(self, debate: Debate, by: Person) -> None:
@@ -54,15 +55,15 @@ class DecideOnVerdict:
             )
         if not is_people_vote_closed(debate):
             return
-        closed = "The vote is closed: the team has decided."
-        mine = debate.people_ballots.get(by.id)
-        if mine and mine.options:
-            names = ", ".join(filter(None, map(options.name, mine.options)))
-            closed += f" Your ballot stands: {names}."
-        raise BadInput(closed)
+        message = "The vote is closed: the team has decided."
+        ballot = debate.people_ballots.get(by.id)
+        if ballot and ballot.options:
+            names = ", ".join(filter(None, map(options.name, ballot.options)))
+            message += f" Your ballot stands: {names}."
+        raise BadInput(message)
 
     async def vote(self, debate: Debate, ballot: PeopleBallot) -> None:
-        """Cast a ballot on the options, once per form; a person's newest one counts."""
+        """Record a ballot on the options. A person's newest ballot counts."""
         self.check_ballot(debate, ballot.by)
         options = options_of(debate)
         choices = tuple(map(options.resolve, ballot.options))
@@ -94,16 +95,16 @@ class DecideOnVerdict:
     async def decide(
         self, debate: Debate, decision: Decision, *, previous: str | None = None
     ) -> Decision:
-        """Record the team's decision, once per form, unless it is the one in force.
+        """Record the team's decision, once per form, unless the current decision is the same.
 
         Args:
             debate: The debate with the verdict.
-            decision: What is decided.
+            decision: The new decision.
             previous: Origin of the decision in force when the person chose; empty: there was none.
-                If another one is in force by now, it stays. None: any is replaced.
+                If another decision is in force by now, it is kept. None: any one is replaced.
 
         Returns:
-            The decision that stands now.
+            The decision in force now.
         """
         self.check_decidable(debate)
         if decision.revisit_on and decision.revisit_on < self.today():
@@ -132,50 +133,53 @@ class DecideOnVerdict:
             having=("verdict",),
             limit=_MOST_NEWER,
         )
-        decided = dict[str, str]()
+        questions = dict[str, str]()
         for entry in await self.facts.store.find(filters):
             if entry.started_at <= debate.started_at or entry.status != Status.CONCLUDED:
                 continue
             with suppress(DebateUnknown, LogBroken):
                 if _can_stand_in(await self.facts.debate(entry.debate_id)):
-                    decided[entry.debate_id] = entry.question
-        if not decided:
+                    questions[entry.debate_id] = entry.question
+        if not questions:
             raise BadInput(
                 "There is no newer debate with a verdict in this channel. Start one with "
                 "`/debate`, and supersede this one when it is decided."
             )
-        return decided
+        return questions
 
     def check_supersedes(self, earlier: Debate, newer: Debate) -> None:
         decision = earlier.decision
         if decision and decision.kind is DecisionKind.SUPERSEDE:
-            by = f" by debate `{decision.superseded_by}`" if decision.superseded_by else ""
-            raise BadInput(f"Debate `{earlier.id}` is superseded{by} already.")
+            newer_debate = (
+                f" by debate `{decision.superseded_by}`" if decision.superseded_by else ""
+            )
+            raise BadInput(f"Debate `{earlier.id}` is superseded{newer_debate} already.")
         self.check_newer(earlier, newer)
 
     def check_newer(self, earlier: Debate, newer: Debate) -> None:
         if not _can_stand_in(newer):
             raise BadInput(
-                f"Debate `{newer.id}` has no verdict that could stand in place of "
-                f"`{earlier.id}`: it goes on, ended without one, or decided nothing. Nothing was "
-                "changed."
+                f"Debate `{newer.id}` cannot supersede `{earlier.id}`: it still runs, ended "
+                "without a verdict, or decided nothing. Nothing was changed."
             )
 
     def check_outcome(self, debate: Debate) -> None:
         self.check_decision(debate)
         if not debate.decides:
-            raise BadInput(f"Debate `{debate.id}` decided nothing that could have turned out.")
-        if debate.acceptance is None:
-            who, accept = "Nobody has", f"type: moot accept {debate.id}"
-            if debate.setup.place.channel:
-                who, accept = "Your team has not", "press *Accept* below it."
             raise BadInput(
-                f"{who} accepted the verdict of debate `{debate.id}`, so nothing has turned out "
-                f"yet. First {accept}"
+                f"Debate `{debate.id}` decided nothing, so there is no outcome to record."
+            )
+        if debate.acceptance is None:
+            subject, instruction = "Nobody has", f"type: moot accept {debate.id}"
+            if debate.setup.place.channel:
+                subject, instruction = "Your team has not", "press *Accept* below it."
+            raise BadInput(
+                f"{subject} accepted the verdict of debate `{debate.id}`, so there is no outcome "
+                f"to record yet. First {instruction}"
             )
 
     async def say_outcome(self, debate: Debate, outcome: DecisionOutcome) -> DecisionOutcome:
-        """Record how the decision turned out, unless it was said; returns what stands now."""
+        """Record how the decision turned out, unless it is known; return the current outcome."""
         self.check_outcome(debate)
         current = debate.outcome
         if current and current.kind is outcome.kind and not outcome.why:
@@ -183,10 +187,10 @@ class DecideOnVerdict:
         return await self.give_outcome(debate, outcome)
 
     async def give_outcome(self, debate: Debate, outcome: DecisionOutcome) -> DecisionOutcome:
-        """Record how the decision turned out and why; returns what stands now."""
+        """Record how the decision turned out and why; return the current outcome."""
         self.check_outcome(debate)
-        accepted = debate.acceptance
-        update = {"why": redact(outcome.why), "decision": accepted.origin if accepted else ""}
+        decision = debate.acceptance
+        update = {"why": redact(outcome.why), "decision": decision.origin if decision else ""}
         outcome, current = outcome.model_copy(update=update), debate.outcome
         if current and (current.kind, current.why) == (outcome.kind, outcome.why):
             return current
@@ -218,7 +222,7 @@ def _can_stand_in(debate: Debate) -> bool:
 
 
 def says_the_same(current: Decision, decision: Decision) -> bool:
-    """Whether two decisions are the same but for who took them, when and why."""
+    """Whether two decisions differ only in person, time and reason."""
     return (current.kind, current.revisit_on, current.superseded_by) == (
         decision.kind,
         decision.revisit_on,
@@ -228,19 +232,19 @@ def says_the_same(current: Decision, decision: Decision) -> bool:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AskAboutDebate:
-    """Takes questions after the verdict. May raise `StoreDown`, and may then be called again."""
+    """Records questions after the verdict. After a `StoreDown` a call can be repeated."""
 
     facts: FactLog
     bounds: Bounds
-    #: What people may spend in a day.
+    #: Daily caps on spending.
     caps: Caps
-    #: Knows what was spent.
+    #: Returns the money spent so far.
     spending: Spending
-    #: Questions are counted and added one after another, so that the bound holds in this process.
+    #: Serializes counting and adding, so that the bound holds within this process.
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def check(self, debate: Debate) -> None:
-        """Raise `BadInput` where there is no verdict yet, or room for no more questions."""
+        """Raise `BadInput` if there is no verdict yet, or the debate takes no more questions."""
         if debate.status is Status.RUNNING or debate.verdict is None:
             raise BadInput(
                 f"Debate `{debate.id}` has no verdict to ask about. While it runs, a reply in its "
@@ -253,10 +257,11 @@ class AskAboutDebate:
             )
 
     async def ask(self, debate_id: str, *, question_id: str, by: Person, text: str) -> None:
-        """Put a question to the judge. Calling it again with the same id changes nothing.
+        """Record a question to the judge. Calling it again with the same id changes nothing.
 
         Raises:
-            BadInput: It is empty or too long, nothing can be asked, or the day's money is spent.
+            BadInput: The text is empty or too long, the debate takes no questions, or a daily cap
+                is reached.
         """
         async with self._asking:
             debate = await self.facts.debate(debate_id)
@@ -268,8 +273,8 @@ class AskAboutDebate:
                 raise BadInput("Write what you want to know about this debate.")
             # The answer is charged to the starter; the asker's own daily cap is checked as well.
             day = self.facts.clock.now().date()
-            whose = SpendingScope(day, debate.setup.place.workspace, by.id, debate.setup.token)
-            otherwise = "the judge was not asked"
-            await check_money(self.caps, self.spending, whose, otherwise=otherwise)
+            scope = SpendingScope(day, debate.setup.place.workspace, by.id, debate.setup.token)
+            result = "the judge was not asked"
+            await check_money(self.caps, self.spending, scope, result=result)
             follow_up = FollowUp(id=question_id, by=by, text=redact(text.strip()))
             await self.facts.record(debate_id, FollowUpAsked(question=follow_up))

@@ -1,4 +1,4 @@
-"""Reads and records what people do: folded debates, and the log that their acts are appended to."""
+"""Reads debates and records what people do: a cache of folded debates, and appending to logs."""
 
 import asyncio
 from collections.abc import Callable, Generator, Sequence
@@ -13,19 +13,19 @@ from core.errors import DebateUnknown, StoreDown, StoreError
 from core.ports import AppendResult, Clock, DebateStore
 from core.values import Recent
 
-#: Debates that are held. One of 60 events has about 200 KB.
+#: Debates in the cache. A debate of 60 events takes about 200 KB.
 DEBATES_HELD = 64
-#: More events than these are folded in a thread: it takes some milliseconds.
+#: More events than this are folded in a thread: that takes some milliseconds.
 _FOLDED_AT_ONCE = 100
 
 
-#: Told of a debate that is left out because its log cannot be read, and why.
+#: Called with the id of a debate that is left out because its log is unreadable, and the error.
 OnUnreadable = Callable[[str, StoreError], None]
 
 
 @contextmanager
 def leaving_out(debate_id: str, on_unreadable: OnUnreadable) -> Generator[None]:
-    """Go on without a debate that was deleted meanwhile, is damaged or of a newer Moot."""
+    """Leave out a debate that was deleted, is damaged or was written by a newer Moot."""
     try:
         yield
     except StoreDown:
@@ -43,10 +43,9 @@ class DebateLog(Protocol):
 
 
 class DebateCache:
-    """The debates that were asked for last, each as its log tells it now.
+    """Caches the debates used last and updates them from the newest events of their logs.
 
-    An event that was read once is not read again: what damages its row later is seen after the
-    next start.
+    An event is read only once: damage to its row later is noticed after the next start.
     """
 
     def __init__(self, store: DebateLog, most: int = DEBATES_HELD) -> None:
@@ -61,7 +60,7 @@ class DebateCache:
             self._debates.pop(debate_id, None)
             raise
         if any(isinstance(recorded.event, BallotsRevealed) for recorded in events):
-            # Withheld events are readable from now on: read the whole log.
+            # The events withheld so far can be read from now on: read the whole log.
             earlier, events = None, await self._store.events(debate_id)
         if earlier and not events:
             debate = earlier
@@ -70,22 +69,19 @@ class DebateCache:
         else:
             debate = fold(events, earlier)
         current = self._debates.get(debate_id)
-        if (
-            current is None or current.seq <= debate.seq
-        ):  # somebody else may have read more meanwhile
+        if current is None or current.seq <= debate.seq:  # else another task has read more
             self._debates[debate_id] = debate
         return debate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FactLog:
-    """Records people's facts. Every method may raise `StoreDown`, and may then be called again."""
+    """Records people's facts. After a `StoreDown` a call can be repeated."""
 
     store: DebateStore
     clock: Clock
-    #: Tells whoever runs a debate that its log has grown; never waits.
+    #: Notifies the run of this debate that its log has grown; returns at once.
     wake: Callable[[str], object]
-    #: What is known of debates; only what is new is read.
     debates: DebateCache = field(init=False)
 
     def __post_init__(self) -> None:
@@ -93,12 +89,12 @@ class FactLog:
 
     async def record(self, debate_id: str, event: Event) -> AppendResult:
         try:
-            appended = await self.store.append(debate_id, event, at=self.clock.now())
-        except asyncio.CancelledError:  # nobody waits any more, but the event may be in the log
+            result = await self.store.append(debate_id, event, at=self.clock.now())
+        except asyncio.CancelledError:  # the event may be in the log all the same
             self.wake(debate_id)
             raise
         self.wake(debate_id)
-        return appended
+        return result
 
     async def debate(self, debate_id: str) -> Debate:
         return await self.debates.debate(debate_id)

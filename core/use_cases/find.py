@@ -1,4 +1,4 @@
-"""People find debates: by id, of a channel, by words; never one of a channel they are not in."""
+"""Finds debates by id, channel or words. People never see debates of channels they are not in."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
@@ -12,9 +12,9 @@ from core.ports import DebateFilter, DebateStore, PeopleDirectory
 from core.rules.formats.registry import format_of
 from core.use_cases.fact_log import DebateCache, OnUnreadable, leaving_out
 
-#: Logs that are asked for together: nobody else's reading is to wait for all of a long list.
+#: Logs that one list reads at the same time, so that it does not delay other readers.
 _AT_ONCE = 3
-#: Entries that are looked through for a debate whose own log cannot say where it is held.
+#: Entries searched for the channel of a debate whose own log is unreadable.
 _MOST_ENTRIES = 1000
 NOT_A_MEMBER = "You are not in this channel; nothing was done."
 
@@ -31,20 +31,20 @@ class SearchIndex(Protocol):
     async def find(
         self, workspace: str, channels: Sequence[str], text: str, limit: int
     ) -> Sequence[SearchHit]:
-        """The debates of these channels that hold all the words, the best fit first."""
+        """Return the debates of these channels that contain all the words, best match first."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class FoundDebate:
     debate: Debate
-    #: The words around what was looked for.
+    #: The text around the match; empty if the debate was not found by words.
     excerpt: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FindDebates:
-    """Looks up debates the person may see. Every method may raise `StoreDown`."""
+    """Finds debates that the person may see. Every method may raise `StoreDown`."""
 
     store: DebateStore
     debates: DebateCache
@@ -56,8 +56,8 @@ class FindDebates:
         """Return a debate of a channel that this person is in.
 
         Raises:
-            BadInput: There is none; the same words whether it exists or not.
-            LogBroken: Its log cannot be read; only people of its channel learn that.
+            BadInput: There is no such debate, or the person may not see it (the same text).
+            LogBroken: Its log is unreadable. Raised only for members of its channel.
         """
         unknown = BadInput(
             f"There is no debate `{debate_id}`. `/debate list` shows this channel's debates."
@@ -68,10 +68,10 @@ class FindDebates:
             raise unknown from None
         except LogBroken:
             channels = await self.people.channels_of(person, workspace)
-            theirs = DebateFilter(
+            filters = DebateFilter(
                 workspace=workspace, channels=tuple(channels), limit=_MOST_ENTRIES
             )
-            entries = await self.store.find(theirs) if channels else ()
+            entries = await self.store.find(filters) if channels else ()
             if debate_id in {entry.debate_id for entry in entries}:
                 raise
             raise unknown from None
@@ -96,28 +96,28 @@ class FindDebates:
     ) -> Sequence[FoundDebate]:
         channels = await self.people.channels_of(person, workspace)
         hits = await self.index.find(workspace, tuple(channels), text, limit)
-        return await self._read(hits)
+        return await self._load(hits)
 
     async def newest(
         self, workspace: str, channels: Collection[str], limit: int, *, open_only: bool = False
     ) -> Sequence[FoundDebate]:
-        """Return the newest debates of channels the caller knows the person to be in."""
+        """Return the newest debates of channels. The caller has checked that the person is in."""
         filters = DebateFilter(
             workspace=workspace, channels=tuple(channels), limit=limit, open_only=open_only
         )
         entries = await self.store.find(filters) if channels else ()
-        return await self._read(SearchHit(entry.debate_id, "") for entry in entries)
+        return await self._load(SearchHit(entry.debate_id, "") for entry in entries)
 
-    async def _read(self, hits: Iterable[SearchHit]) -> Sequence[FoundDebate]:
+    async def _load(self, hits: Iterable[SearchHit]) -> Sequence[FoundDebate]:
         # Concurrently: a person waits for the answer.
-        few = asyncio.Semaphore(_AT_ONCE)
-        debates = await asyncio.gather(*(self._found_debate(hit, few) for hit in hits))
-        return [hit for hit in debates if hit]
+        slots = asyncio.Semaphore(_AT_ONCE)
+        debates = await asyncio.gather(*(self._found_debate(hit, slots) for hit in hits))
+        return [debate for debate in debates if debate]
 
-    async def _found_debate(self, hit: SearchHit, few: asyncio.Semaphore) -> FoundDebate | None:
+    async def _found_debate(self, hit: SearchHit, slots: asyncio.Semaphore) -> FoundDebate | None:
         with leaving_out(hit.debate_id, self.on_unreadable):
-            async with few:
+            async with slots:
                 debate = await self.debates.debate(hit.debate_id)
-            format_of(debate)  # one of a newer Moot cannot be shown
+            format_of(debate)  # raises for a format that only a newer Moot knows
             return FoundDebate(debate=debate, excerpt=hit.excerpt)
         return None

@@ -1,7 +1,8 @@
-"""What people write while a debate runs: notes, and answers to what agents ask, which they correct.
+"""Records what people write while a debate runs: notes, and answers to the agents' questions.
 
-A note reaches the agents from their next turn on. What comes too late, and what names no question,
-is a note. The author of what is reviewed hands in a changed text.
+Agents read a note from their next turn on. An answer that comes too late, and text that names no
+question, is recorded as a note. Answers can be corrected. The author of a review's subject can
+submit a revised text.
 """
 
 import asyncio
@@ -36,7 +37,7 @@ from core.use_cases.reply_parsing import GivenAnswer, ParsedReply, answer_in, pa
 from core.values import Recent
 
 _HOUR = timedelta(hours=1)
-#: Of so many people's notes the times are known, at most.
+#: Most pairs of debate and person whose times of notes are remembered.
 _MOST_WRITERS = 1000
 _CLOSED = (
     "This question is answered already, or its time is over. What you wrote stays a note for the "
@@ -46,13 +47,13 @@ _CLOSED = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AddNote:
-    """Adds notes. May raise `StoreDown`, and may then be called again."""
+    """Adds notes. After a `StoreDown` a call can be repeated."""
 
     facts: FactLog
     bounds: Bounds
-    #: Notes are counted and added one after another, so that the bound holds in this process.
+    #: Serializes counting and adding, so that the bound holds within this process.
     _adding: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
-    #: When notes were taken, by debate and person; a process that starts has forgotten.
+    #: Times of recent notes by debate and person, since the start of the process.
     _times: Recent[tuple[str, str], deque[datetime]] = field(
         default_factory=lambda: Recent(_MOST_WRITERS), init=False
     )
@@ -67,13 +68,13 @@ class AddNote:
         references: Sequence[SourceReference] = (),
         change: str = "",
     ) -> bool:
-        """Add what a person said or attached to a running debate; False if it has ended.
+        """Add a note with its attachments to a running debate. Return False if it has ended.
 
-        Calling it again with the same id changes nothing. `change` says when its message had been
-        edited, in an order of its surface.
+        Calling it again with the same id changes nothing. `change` is the time of the message's
+        edit, sortable within its surface; empty: not edited.
 
         Raises:
-            BadInput: It is too long.
+            BadInput: The text is too long.
             NotesFull: The debate takes no more notes, or none of this person for now.
         """
         async with self._adding:
@@ -99,7 +100,7 @@ class AddNote:
         return True
 
     def count(self, debate_id: str, author: Person) -> None:
-        """Raise `NotesFull`, with the time to wait, if the person has said too much."""
+        """Count a note of the person. Raise `NotesFull`, with the time to wait, if too many."""
         times, now = self._times.get((debate_id, author.id), deque()), self.facts.clock.now()
         while times and times[0] <= now - _HOUR:
             times.popleft()
@@ -107,9 +108,9 @@ class AddNote:
         if len(times) >= most:
             minutes = math.ceil((times[0] + _HOUR - now) / timedelta(minutes=1))
             raise NotesFull(
-                f"You wrote {quantity(most, 'note')} to this debate within an hour, as many as "
-                "one person may. The agents did not get this one, nor what you write in the next "
-                f"{quantity(minutes, 'minute')}."
+                f"You wrote {quantity(most, 'note')} to this debate within an hour, the most for "
+                "one person. The agents did not get this one, and will not get what you write in "
+                f"the next {quantity(minutes, 'minute')}."
             )
         times.append(now)
         self._times[debate_id, author.id] = times
@@ -117,9 +118,9 @@ class AddNote:
     async def link(
         self, debate_id: str, *, note_id: str, author: Person, links: Sequence[SourceReference]
     ) -> Sequence[SourceReference]:
-        """Take what somebody's words link to as sources of a running debate, with a note.
+        """Add the links in a person's message to the sources of a running debate, with a note.
 
-        What the debate has already is not taken again. Returns what it has no room for.
+        Links that are sources already are skipped. Returns the links beyond the maximum.
         """
         async with self._adding:
             debate = await self.facts.debate(debate_id)
@@ -130,10 +131,11 @@ class AddNote:
             room = max(0, MOST_SOURCES - len(debate.references))
             if references := tuple(new[:room]):
                 check_notes(debate, self.bounds)
+                titles = ", ".join(source.title for source in references)
                 note = Note(
                     id=note_id,
                     author=author,
-                    text=f"[Linked as evidence: {', '.join(it.title for it in references)}]",
+                    text=f"[Linked as evidence: {titles}]",
                     after=len(debate.contributions),
                     references=references,
                 )
@@ -141,9 +143,9 @@ class AddNote:
         return new[room:]
 
     async def change(self, debate: Debate, note_id: str, text: str, *, change: str) -> None:
-        """Change the text of a note of a running debate, from the next turn on.
+        """Change the text of a note of a running debate; agents read it from the next turn on.
 
-        Empty, it is in no prompt until it has text again.
+        A note without text is in no prompt.
         """
         note = next((note for note in debate.all_notes if note.id == note_id), None)
         if note is None or debate.status is not Status.RUNNING:
@@ -151,8 +153,8 @@ class AddNote:
         check_size(text, self.bounds)
         if note.text != redact(text):
             self.count(debate.id, note.author)
-            changed = NoteChanged(note=note_id, text=redact(text), change=change)
-            await self.facts.record(debate.id, changed)
+            event = NoteChanged(note=note_id, text=redact(text), change=change)
+            await self.facts.record(debate.id, event)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,41 +162,41 @@ class PersonsReply:
     debate_id: str
     by: Person
     text: str = ""
-    #: Whom the text is for, as it stands before it ("@Alex "): no part of an answer, but of a note.
+    #: Mentions before the text ("@Alex "). A note includes them, an answer does not.
     to: str = ""
-    #: The same on every delivery.
+    #: Id of the message or form, the same on every delivery.
     origin: str
-    #: When a message was edited, in an order of its surface; empty: it was not.
+    #: Time of the edit, sortable within its surface; empty if the message was not edited.
     edited: str = ""
-    #: Whether it is a message, which its author can edit.
+    #: Whether its author can edit it (a message, not a form).
     is_editable: bool = False
 
 
 class ReplyOutcome(Enum):
-    #: It is an answer, a note, or both; or it changed nothing and need not be spoken of.
+    #: Recorded as an answer, a note or both; or nothing changed. No response is needed.
     TAKEN = auto()
-    #: It is a note; ask its author which question it answers, if any.
+    #: Recorded as a note. Ask the author which question it answers, if any.
     UNCLEAR = auto()
-    #: It came after the end, and nobody will read it.
+    #: The debate has ended: no agent will read it.
     AFTER_END = auto()
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerQuestions:
-    """Records answers and notes. Every method may raise `StoreDown` and may be called again."""
+    """Records answers and notes. After a `StoreDown` a call can be repeated."""
 
     facts: FactLog
     note: AddNote
 
     async def take(self, reply: PersonsReply) -> ReplyOutcome:
-        """Take a message in the thread, or the new text of an edited one: answers, a note, or both.
+        """Record a message in the thread, or its new text after an edit: answers, a note, or both.
 
-        Naming a question again corrects its answer while the questions are open. An edited note
-        counts from the next turn on. Taking the same text again changes nothing, whatever others
-        have answered since.
+        A second answer to a question corrects the first while the questions are open. Agents read
+        an edited note from the next turn on. The same text delivered again changes nothing, even
+        if other people have answered since.
 
         Raises:
-            BadInput: It is too long, names a question that there is not, or the debate takes no
+            BadInput: The text is too long or names an unknown question, or the debate takes no
                 more notes. Nothing was recorded.
         """
         debate = await self.facts.debate(reply.debate_id)
@@ -204,32 +206,36 @@ class AnswerQuestions:
             reply.origin in debate.deleted_messages
             or debate.edit_times.get(reply.origin, "") > reply.edited
         ):
-            return ReplyOutcome.TAKEN  # deleted, or edited after this text of it was sent
-        parsed = _parsed(debate, reply.text)
-        noted = next((note for note in debate.all_notes if note.id == reply.origin), None)
-        if reply.origin in debate.message_ids and not (reply.edited or parsed.is_numbered):
-            is_unclear = parsed.is_unclear and noted in debate.notes  # delivered again
+            return ReplyOutcome.TAKEN  # the message was deleted, or has a newer edit
+        content = _parse(debate, reply.text)
+        note = next((note for note in debate.all_notes if note.id == reply.origin), None)
+        if reply.origin in debate.message_ids and not (reply.edited or content.is_numbered):
+            is_unclear = content.is_unclear and note in debate.notes  # delivered again
             return ReplyOutcome.UNCLEAR if is_unclear else ReplyOutcome.TAKEN
         check_size(reply.text, self.note.bounds)
-        _check_numbers(debate, parsed)
-        answers, rest = _said_now(debate, reply, parsed, note=noted.text if noted else "")
-        late = await self._correct(debate, reply, answers)
-        note = _note_of(debate, reply, rest, late)
-        if not await self._put_note(reply, note):
+        _check_numbers(debate, content)
+        answers, note_text = _answers_and_note(
+            debate, reply, content, earlier_note=note.text if note else ""
+        )
+        late_answers = await self._correct(debate, reply, answers)
+        note_text = _full_note(debate, reply, note_text, late_answers)
+        if not await self._put_note(reply, note_text):
             return ReplyOutcome.AFTER_END
-        # Whether it answers what is open by now, only its author knows.
-        return ReplyOutcome.UNCLEAR if parsed.is_unclear and not answers else ReplyOutcome.TAKEN
+        # Only the author knows whether the note answers a question that is open by now.
+        return ReplyOutcome.UNCLEAR if content.is_unclear and not answers else ReplyOutcome.TAKEN
 
     async def _correct(
         self, debate: Debate, reply: PersonsReply, answers: Sequence[GivenAnswer]
     ) -> Sequence[GivenAnswer]:
-        """Record what changed in a message's answers; returns what came too late."""
-        earlier = _answered_by(debate, reply.origin)
-        removed = earlier.keys() - {answer.number for answer in answers} if reply.edited else ()
-        # First answers that were removed: the last open question to be answered closes them all.
-        for number in sorted(removed):
+        """Record the changes in a message's answers. Return the answers that came too late."""
+        earlier = _answers_in(debate, reply.origin)
+        removed_numbers = (
+            earlier.keys() - {answer.number for answer in answers} if reply.edited else ()
+        )
+        # Record removals first: once the last open question is answered, no answer can change.
+        for number in sorted(removed_numbers):
             await self._withdraw(debate, number, reply.origin, f"{reply.origin}/{reply.edited}")
-        # Only changed answers are recorded: others may have corrected the rest.
+        # Record only changed answers: other people may have corrected the unchanged ones.
         debate = await self.facts.debate(reply.debate_id)
         return [
             answer
@@ -239,61 +245,64 @@ class AnswerQuestions:
         ]
 
     async def _put_note(self, reply: PersonsReply, text: str) -> bool:
-        """Add a message's note, or change the one it has; False if the debate has ended."""
+        """Add or change the note of a message. Return False if the debate has ended."""
         debate = await self.facts.debate(reply.debate_id)
-        noted = next((note for note in debate.all_notes if note.id == reply.origin), None)
-        if text and not noted:
+        note = next((note for note in debate.all_notes if note.id == reply.origin), None)
+        if text and not note:
             return await self.note.add(
                 debate.id, note_id=reply.origin, author=reply.by, text=text, change=reply.edited
             )
-        if noted and reply.edited:
+        if note and reply.edited:
             await self.note.change(debate, reply.origin, text, change=reply.edited)
             debate = await self.facts.debate(debate.id)
         if (
             debate.edit_times.get(reply.origin, "") < reply.edited
             and debate.status is Status.RUNNING
         ):
-            # It changed nothing; an older edit that comes later is ignored all the same.
-            words = noted.text if noted else ""
-            event = NoteChanged(note=reply.origin, text=words, change=reply.edited)
+            # Nothing changed, but record the time, so that an older edit that comes later is
+            # ignored.
+            note_text = note.text if note else ""
+            event = NoteChanged(note=reply.origin, text=note_text, change=reply.edited)
             await self.facts.record(debate.id, event)
         return True
 
     async def withdraw(self, debate_id: str, origin: str) -> None:
         """Withdraw the answers and the note of a deleted message; its questions are open again.
 
-        Once the questions are closed the answers stand, as agents may have read them. What agents
-        wrote about a note stands, too; the note itself is in no prompt from the next turn on.
+        Once the questions are closed, answers are kept, because agents may have read them. A
+        withdrawn note is in no prompt from the next turn on; the agents' replies to it are kept.
         """
         debate = await self.facts.debate(debate_id)
         if debate.status is not Status.RUNNING:
             return
-        for number in _answered_by(debate, origin):
+        for number in _answers_in(debate, origin):
             await self._withdraw(debate, number, origin, f"{origin}/deleted")
         debate = await self.facts.debate(debate_id)
-        # A note with files of its own stays; one with only links is withdrawn.
+        # Notes with attached files are kept; notes whose sources are links in the text are not.
         texts = [note.id for note in debate.notes if all(ref.in_words for ref in note.references)]
         note_ids = [note for note in texts if note == origin or note.startswith(f"{origin}/")]
         if origin not in note_ids and all(
             answer.origin != origin for answer in debate.answers.values()
         ):
-            # It is not recorded, or not yet: mark it so that it is not taken later.
+            # The message is not recorded (yet): mark it, so that a late delivery is ignored.
             note_ids.append(origin)
         for note in note_ids:
             if note not in debate.deleted_messages:
                 await self.facts.record(debate_id, NoteWithdrawn(note=note))
 
     async def choose(self, debate_id: str, note: str, number: int) -> None:
-        """Take a note as the answer to a question; raises `BadInput` if that can no longer be."""
+        """Record a note as the answer to a question. Raise `BadInput` if that is too late."""
         debate = await self.facts.debate(debate_id)
-        if number in _answered_by(debate, note):
+        if number in _answers_in(debate, note):
             return  # clicked twice
         source_note = next((item for item in debate.notes if item.id == note), None)
         if source_note is None or number not in open_numbers(debate):
             raise BadInput(_CLOSED)
-        # An edit may have left the note as it was, and taken back its answer to this question.
-        edited = debate.edit_times.get(note, "")
-        reply = PersonsReply(debate_id=debate_id, by=source_note.author, origin=note, edited=edited)
+        # The message may have been edited: an edit can withdraw its answer and keep the note.
+        edit_time = debate.edit_times.get(note, "")
+        reply = PersonsReply(
+            debate_id=debate_id, by=source_note.author, origin=note, edited=edit_time
+        )
         if not await self._record(debate, reply, GivenAnswer(number, answer_in(source_note.text))):
             raise BadInput(_CLOSED)
 
@@ -301,8 +310,8 @@ class AnswerQuestions:
         """Record the answers of a form.
 
         Returns:
-            Numbers of questions that somebody else had answered, or whose time was over: these
-            answers have become notes, if the debate runs.
+            Numbers of questions that another person had answered or whose time was over. These
+            answers were recorded as notes if the debate still runs.
         """
         debate = await self.facts.debate(reply.debate_id)
         for answer in answers:
@@ -318,17 +327,17 @@ class AnswerQuestions:
         return late
 
     async def skip(self, debate_id: str, numbers: Iterable[int], by: Person, origin: str) -> None:
-        """Let the assumptions of these questions hold, where nobody has answered."""
-        skipped = PersonsReply(debate_id=debate_id, by=by, origin=origin)
-        await self.form(skipped, [GivenAnswer(number, "") for number in numbers])
+        """Close these questions, unless they are answered, so that their assumptions hold."""
+        reply = PersonsReply(debate_id=debate_id, by=by, origin=origin)
+        await self.form(reply, [GivenAnswer(number, "") for number in numbers])
 
     async def submit_revision(
         self, debate: Debate, by: Person, references: Sequence[SourceReference], *, origin: str
     ) -> Debate:
-        """Hand in the changed text of what is reviewed, so that the agents look again.
+        """Submit a revised text of a review's subject, so that the agents examine it again.
 
-        Findings that are still open to be answered are skipped. Calling it again with the same
-        origin changes nothing.
+        Findings that the author can still answer are skipped. Calling it again with the same origin
+        changes nothing.
         """
         if all(note.id != origin for note in debate.all_notes):
             if fault := review.revision_fault(debate):
@@ -353,22 +362,22 @@ class AnswerQuestions:
     async def _record(
         self, debate: Debate, reply: PersonsReply, content: GivenAnswer, *, corrects: bool = False
     ) -> bool:
-        """Record one answer; False if the question is not open any more.
+        """Record one answer. Return False if the question is not open any more.
 
-        `corrects`: it may replace an answer that is recorded.
+        `corrects`: the answer may replace one that is recorded.
         """
         number = content.number
-        if not reply.edited and number in _answered_by(debate, reply.origin):
+        if not reply.edited and number in _answers_in(debate, reply.origin):
             return True  # delivered again
         if number not in open_numbers(debate) and not (corrects and _is_changeable(debate, number)):
             return False
-        # The first answer has the question's own key, so that of two at once one is the first.
+        # First answers to a question share one key, so that only one of two concurrent ones wins.
         is_first = f"answer/{number}" not in debate.times
         if not is_first:
             self.note.count(debate.id, reply.by)
         change = "/".join(filter(None, (reply.origin, reply.edited)))
-        # A message that answers another question already keeps its note.
-        is_note = not _answered_by(debate, reply.origin)
+        # The message's note becomes its first answer; further answers do not consume the note.
+        is_note = not _answers_in(debate, reply.origin)
         answer = Answer(
             number=number,
             text=redact(content.text),
@@ -379,72 +388,80 @@ class AnswerQuestions:
             note=reply.origin if is_note else "",
             is_editable=reply.is_editable,
         )
-        appended = await self.facts.record(debate.id, ClarificationAnswered(answer=answer))
-        now = await self.facts.debate(debate.id)
-        text = _answered_by(now, reply.origin).get(number)
+        result = await self.facts.record(debate.id, ClarificationAnswered(answer=answer))
+        updated = await self.facts.debate(debate.id)
+        text = _answers_in(updated, reply.origin).get(number)
         if text is not None and (is_first or text == answer.text):
             return True
-        if not corrects or not is_first or appended.fresh:
-            return False  # it came too late, or after another's answer
+        if not corrects or not is_first or result.fresh:
+            return False  # it came too late, or after another person's answer
         # Another answer was recorded in between: this one corrects it.
-        return await self._record(now, reply, content, corrects=True)
+        return await self._record(updated, reply, content, corrects=True)
 
     async def _withdraw(self, debate: Debate, number: int, origin: str, change: str) -> None:
         if _is_changeable(debate, number):
-            withdrawn = AnswerWithdrawn(number=number, origin=origin, change=change)
-            await self.facts.record(debate.id, withdrawn)
+            event = AnswerWithdrawn(number=number, origin=origin, change=change)
+            await self.facts.record(debate.id, event)
 
 
 def open_numbers(debate: Debate) -> Sequence[int]:
     return [item.number for item in open_questions(debate)]
 
 
-def _parsed(debate: Debate, text: str) -> ParsedReply:
+def _parse(debate: Debate, text: str) -> ParsedReply:
     numbers = [item.number for card in debate.clarifications.values() for item in card.items]
     unanswered = open_numbers(debate)
-    parsed = parse_reply(text, numbers, unanswered or sorted(numbers))
-    return parsed if unanswered or not parsed.is_unclear else ParsedReply(rest=text)
+    content = parse_reply(text, numbers, unanswered or sorted(numbers))
+    return content if unanswered or not content.is_unclear else ParsedReply(rest=text)
 
 
-def _check_numbers(debate: Debate, parsed: ParsedReply) -> None:
-    if parsed.unknown:
+def _check_numbers(debate: Debate, content: ParsedReply) -> None:
+    if content.unknown:
         numbers = open_numbers(debate)
-        still = ", ".join(map(str, numbers)) or "none"
+        open_words = ", ".join(map(str, numbers)) or "none"
         example = f" Write for example “{numbers[0]}: your answer”." if numbers else ""
         raise BadInput(
-            f"There is no question {parsed.unknown[0]}. Still open: {still}. Nothing was recorded."
-            f"{example}"
+            f"There is no question {content.unknown[0]}. Still open: {open_words}. Nothing was "
+            f"recorded.{example}"
         )
 
 
-def _answered_by(debate: Debate, origin: str) -> Mapping[int, str]:
-    replies = (reply for said in debate.replies.values() for reply in said)
-    return {reply.number: reply.text for reply in replies if reply.origin == origin}
+def _answers_in(debate: Debate, origin: str) -> Mapping[int, str]:
+    """Return the recorded answers of a message, number of the question → text."""
+    answers = (answer for replies in debate.replies.values() for answer in replies)
+    return {answer.number: answer.text for answer in answers if answer.origin == origin}
 
 
-def _said_now(
-    debate: Debate, reply: PersonsReply, parsed: ParsedReply, *, note: str
+def _answers_and_note(
+    debate: Debate, reply: PersonsReply, content: ParsedReply, *, earlier_note: str
 ) -> tuple[Sequence[GivenAnswer], str]:
-    """The answers in a message, and the rest of its text.
+    """Return the answers in a message, and the remaining text for a note.
 
-    Without a number it answers the one question it answered before, if it held nothing else.
+    An edited message without a number still answers the single question that it answered before,
+    unless it also had a note.
     """
-    numbers = [*_answered_by(debate, reply.origin)]
-    if parsed.is_numbered or len(numbers) != 1 or not reply.text:
-        return parsed.answers, parsed.rest
-    # An answer that came too late is a note, not further text.
-    is_alone = not note or note.startswith(_about(debate, GivenAnswer(numbers[0], "")))
-    return ([GivenAnswer(numbers[0], answer_in(reply.text))], "") if is_alone else ((), reply.text)
+    numbers = [*_answers_in(debate, reply.origin)]
+    if content.is_numbered or len(numbers) != 1 or not reply.text:
+        return content.answers, content.rest
+    # A note that consists of an answer that came too late does not count as a note.
+    is_answer_only = not earlier_note or earlier_note.startswith(
+        _about(debate, GivenAnswer(numbers[0], ""))
+    )
+    if is_answer_only:
+        return [GivenAnswer(numbers[0], answer_in(reply.text))], ""
+    return (), reply.text
 
 
-def _note_of(debate: Debate, reply: PersonsReply, rest: str, late: Sequence[GivenAnswer]) -> str:
-    """The note that a message leaves: what answers nothing, and answers that came too late."""
-    words = [_about(debate, answer) for answer in late if answer.text]
-    return "\n".join(filter(None, (rest and f"{reply.to}{rest}", *words)))
+def _full_note(
+    debate: Debate, reply: PersonsReply, text: str, late_answers: Sequence[GivenAnswer]
+) -> str:
+    """Join the text that answers no question and the answers that came too late."""
+    lines = [_about(debate, answer) for answer in late_answers if answer.text]
+    return "\n".join(filter(None, (text and f"{reply.to}{text}", *lines)))
 
 
 def _is_changeable(debate: Debate, number: int) -> bool:
-    """Whether no agent can have read the answer: its card is open, and the end not called for."""
+    """Whether no agent can have read the answer: its card is open, and no end is requested."""
     is_over = debate.status is not Status.RUNNING or is_cut_short(debate)
     return debate.is_asking(number) and not is_over
 

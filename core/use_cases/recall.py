@@ -1,4 +1,4 @@
-"""What was decided, for who asks, and how it turned out; no model writes it."""
+"""Finds earlier decisions for a question, and counts outcomes. No model is called to write."""
 
 import asyncio
 import math
@@ -26,21 +26,21 @@ from core.values import Recent
 
 _log = structlog.get_logger(__name__)
 
-#: Decisions of all of somebody's channels that are looked through, newest first.
+#: Decisions searched for a person, from all their channels, newest first.
 _MOST_LOOKED_AT = 300
-#: Decisions of all workspaces whose texts and vectors are kept in memory: about 50 MB.
+#: Decisions of all workspaces whose texts and vectors are cached in memory: about 50 MB.
 _REMEMBERED = 4000
-#: Decisions that one answer names.
-_MOST_TOLD = 3
-#: A decision is named if it holds this share of the question's words, and is taken for the one that
-#: was meant if it holds them all.
+#: Most decisions in one answer.
+_MOST_RESULTS = 3
+#: Lowest likeness of a decision in an answer, and the likeness from which it counts as the one that
+#: the person means.
 ANSWERS_FROM, SURE_FROM = 0.5, 1.0
-#: A word that is cut short has at least so many letters.
-_CUT_SHORT = 4
-#: Cosines of texts that have nothing to do with each other, and of those that say the same: what
-#: common models give for a question and a text of a few sentences.
+#: Least letters of a word that also matches longer words which begin with it.
+_PREFIX_LETTERS = 4
+#: Typical cosines of common models for a question and a short text: of unrelated texts, and of
+#: texts with the same meaning.
 _UNRELATED, _EQUAL = 0.2, 0.7
-#: How a question for a decision that was taken begins; every other one is to be debated.
+#: Beginnings of questions about an earlier decision. Every other question starts a debate.
 _BEGINNINGS = (
     "what did we decide",
     "what have we decided",
@@ -57,7 +57,7 @@ _BEGINNINGS = (
     "haben wir entschieden",
     "haben wir beschlossen",
 )
-#: Words of a question that say nothing of what it is about.
+#: Words of a question that say nothing about its topic.
 _STOP_WORDS = frozenset(
     word
     for line in (
@@ -71,9 +71,9 @@ _STOP_WORDS = frozenset(
     )
     for word in line.split()
 )
-#: Debates that are kept in memory, of all workspaces.
+#: Debates of all workspaces whose outcomes are cached in memory.
 _CASES_REMEMBERED = 20_000
-#: How keys begin of what makes a debate count: the team's decisions, and how they turned out.
+#: Prefixes of the keys of decisions and outcomes: debates with neither are not counted.
 _DECIDED = ("decision/", "outcome/")
 
 
@@ -83,9 +83,9 @@ def asks_what_was_decided(question: str) -> bool:
 
 
 def word_shares(question: str, texts: Sequence[str]) -> Sequence[float]:
-    """For each text, the share of the question's words that it holds, 0 to 1.
+    """Return for each text the share of the question's words that it contains, 0 to 1.
 
-    Words are compared by their stems, and may be cut short as in `/debate search`.
+    Words are compared by their stems; the beginning of a word matches too, as in `/debate search`.
     """
     query_words = {
         word for word in words_of(question) if word not in _STOP_WORDS and word.isalnum()
@@ -94,62 +94,65 @@ def word_shares(question: str, texts: Sequence[str]) -> Sequence[float]:
         return [0.0] * len(texts)
 
     def share(text: str) -> float:
-        words, stemmed = frozenset(words_of(text)), frozenset(terms(text))
-        held = [
-            not stemmed.isdisjoint(stems(word))
-            or (len(word) >= _CUT_SHORT and any(other.startswith(word) for other in words))
-            for word in query_words
+        words, text_stems = frozenset(words_of(text)), frozenset(terms(text))
+        matches = [
+            not text_stems.isdisjoint(stems(query))
+            or (len(query) >= _PREFIX_LETTERS and any(word.startswith(query) for word in words))
+            for query in query_words
         ]
-        return sum(held) / len(query_words)
+        return sum(matches) / len(query_words)
 
     return [share(text) for text in texts]
 
 
-def _text_of(debate: Debate) -> str:
+def _search_text(debate: Debate) -> str:
     verdict = debate.verdict
     if verdict is None or not debate.decides:
         return ""
-    named = [item.name for item in options_of(debate).items]
-    return "\n".join([verdict.decision, *named, debate.setup.question])
+    options = [item.name for item in options_of(debate).items]
+    return "\n".join([verdict.decision, *options, debate.setup.question])
 
 
 def nearness(question: Sequence[float], texts: Sequence[Sequence[float]]) -> Sequence[float]:
-    """For each vector, how near its meaning is to the question's, 0 to 1; of another length: 0."""
+    """Return how near each text's vector is to the question's, 0 to 1.
 
-    def near(other: Sequence[float]) -> float:
-        lengths = math.hypot(*question) * math.hypot(*other)
-        if not lengths or len(question) != len(other):
+    0 for a vector of another length, which another model made.
+    """
+
+    def near(vector: Sequence[float]) -> float:
+        lengths = math.hypot(*question) * math.hypot(*vector)
+        if not lengths or len(question) != len(vector):
             return 0.0
-        cosine = sum(a * b for a, b in zip(question, other, strict=True)) / lengths
+        cosine = sum(a * b for a, b in zip(question, vector, strict=True)) / lengths
         return max(0.0, min(1.0, (cosine - _UNRELATED) / (_EQUAL - _UNRELATED)))
 
-    return [near(other) for other in texts]
+    return [near(vector) for vector in texts]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecalledDecision:
     debate: Debate
-    #: The share of the question's words that it holds, or how near its meaning is: 0 to 1.
+    #: The share of the question's words in it, or the nearness of its meaning: 0 to 1.
     likeness: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RecallDecisions:
-    """Looks decisions up. Every method may raise `StoreDown`."""
+    """Finds decisions. Every method may raise `StoreDown`."""
 
     store: DebateStore
-    #: Says which channels somebody is in; None: whoever asks has the whole database.
+    #: Knows the channels of each person; None in the terminal, where the user sees all debates.
     people: PeopleDirectory | None = None
     on_unreadable: OnUnreadable
-    #: How long a person's question may be.
+    #: Bounds the length of a person's question.
     bounds: Bounds = UNBOUNDED
-    #: Finds by meaning, too; None: by words only.
+    #: Also compares meanings; None: words only.
     embedder: Embedder | None = None
-    #: Vectors by text.
+    #: Cached vectors by text.
     _vectors: Recent[str, Sequence[float]] = field(
         default_factory=lambda: Recent(_REMEMBERED), init=False
     )
-    #: What a decision is found by, by its debate and its end: neither changes.
+    #: Cached search texts by the debate's id and time of its end.
     _texts: Recent[tuple[str, object], str] = field(
         default_factory=lambda: Recent(_REMEMBERED), init=False
     )
@@ -157,8 +160,8 @@ class RecallDecisions:
     async def for_person(
         self, question: str, *, person: str, workspace: str
     ) -> Sequence[RecalledDecision]:
-        instead, most = "Ask for what was decided in fewer words.", self.bounds.question_characters
-        check_length("The question", question, most, instead=instead)
+        most = self.bounds.question_characters
+        check_length("The question", question, most, instead="Ask in fewer words.")
         channels = await self.people.channels_of(person, workspace) if self.people else ()
         return await self._among(question, workspace, channels) if channels else ()
 
@@ -168,7 +171,7 @@ class RecallDecisions:
     async def _among(
         self, question: str, workspace: str | None, channels: Collection[str] | None
     ) -> Sequence[RecalledDecision]:
-        question = redact(question)  # it may be sent to a server
+        question = redact(question)  # the embedder may send it to a server
         filters = DebateFilter(
             workspace=workspace,
             channels=None if channels is None else tuple(channels),
@@ -179,17 +182,17 @@ class RecallDecisions:
         ]
         texts = [await self._text(entry) for entry in entries]
         fits = await self._fits(question, texts)
-        # Of those that hold as many of the words, the best hit of the search comes first.
+        # Decisions of equal likeness are ordered by the rank of the full-text search.
         order = await asyncio.to_thread(best_of, texts, question)
-        best = sorted(dict.fromkeys((*order, *range(len(entries)))), key=lambda at: -fits[at])
+        indexes = dict.fromkeys((*order, *range(len(entries))))
         decisions = list[RecalledDecision]()
-        for at in best:
-            if len(decisions) == _MOST_TOLD or fits[at] < ANSWERS_FROM:
+        for index in sorted(indexes, key=lambda index: -fits[index]):
+            if len(decisions) == _MOST_RESULTS or fits[index] < ANSWERS_FROM:
                 break
-            with leaving_out(entries[at].debate_id, self.on_unreadable):
-                log = await self.store.events(entries[at].debate_id)
+            with leaving_out(entries[index].debate_id, self.on_unreadable):
+                log = await self.store.events(entries[index].debate_id)
                 debate = await asyncio.to_thread(fold, log)
-                decisions.append(RecalledDecision(debate=debate, likeness=fits[at]))
+                decisions.append(RecalledDecision(debate=debate, likeness=fits[index]))
         return decisions
 
     async def _fits(self, question: str, texts: Sequence[str]) -> Sequence[float]:
@@ -202,7 +205,7 @@ class RecallDecisions:
         except ProviderError as error:
             _log.warning("decisions are found by their words only", reason=str(error))
             return by_words
-        # An array of numbers takes a quarter of a list of them.
+        # An array of floats takes a quarter of a list's memory.
         self._vectors.update(zip(unseen, (array("d", vector) for vector in vectors), strict=True))
         by_meaning = await asyncio.to_thread(
             nearness, query_vector, [self._vectors.get(text, ()) for text in texts]
@@ -210,16 +213,17 @@ class RecallDecisions:
         return [max(pair) for pair in zip(by_words, by_meaning, strict=True)]
 
     async def _text(self, entry: DebateEntry) -> str:
-        """What a decision is found by; of a long text the beginning counts."""
+        """Return the text that a decision is found by; empty if it cannot be read."""
         key = (entry.debate_id, entry.ended_at)
         if key not in self._texts:
             text = ""
             with leaving_out(entry.debate_id, self.on_unreadable):
                 debate = await asyncio.to_thread(fold, await self.store.events(entry.debate_id))
                 with reading(entry.debate_id):
-                    words = _text_of(debate)
-                    await asyncio.to_thread(terms, words)  # else it would fail among all others
-                text = words
+                    search_text = _search_text(debate)
+                    # An error for a damaged text must not fail the search of all decisions later.
+                    await asyncio.to_thread(terms, search_text)
+                text = search_text
             self._texts[key] = text
         return self._texts[key]
 
@@ -237,12 +241,12 @@ def _case(log: Sequence[RecordedEvent]) -> Case | None:
 
 @dataclass(kw_only=True)
 class CountOutcomes:
-    """Reads each debate's log once, and again when it has grown."""
+    """Counts outcomes of decisions. A debate's log is read again only after it has grown."""
 
     store: DebateStore
     on_unreadable: OnUnreadable
-    #: By debate: how far its log was read, and what it counts as.
-    _known: Recent[str, tuple[int, Case | None]] = field(
+    #: By debate: the last `seq` that was read, and the resulting case.
+    _cache: Recent[str, tuple[int, Case | None]] = field(
         default_factory=lambda: Recent(_CASES_REMEMBERED), init=False
     )
 
@@ -252,9 +256,9 @@ class CountOutcomes:
         """Return the accepted decisions of these channels, newest first.
 
         Args:
-            workspace: Where; None: anywhere.
-            channels: Those the caller knows the person to be in; None: all.
-            limit: So many debates with a decision are looked at.
+            workspace: Only debates of this workspace; None: of all.
+            channels: The person's channels, checked by the caller; None: all.
+            limit: Most debates with a decision to examine.
         """
         if channels is not None and not channels:
             return ()
@@ -265,13 +269,13 @@ class CountOutcomes:
         cases: list[Case] = []
         for entry in await self.store.find(filters):
             with leaving_out(entry.debate_id, self.on_unreadable):
-                read, case = self._known.get(entry.debate_id, (0, None))
-                log = await self.store.events(entry.debate_id, after=read)
+                seq, case = self._cache.get(entry.debate_id, (0, None))
+                log = await self.store.events(entry.debate_id, after=seq)
                 if log:
-                    whole = log if not read else await self.store.events(entry.debate_id)
-                    # A long log takes a while, and others wait for this thread.
-                    case = await asyncio.to_thread(_case, whole)
-                    self._known[entry.debate_id] = (whole[-1].seq, case)
+                    full_log = log if not seq else await self.store.events(entry.debate_id)
+                    # In a thread: a long log would block the event loop.
+                    case = await asyncio.to_thread(_case, full_log)
+                    self._cache[entry.debate_id] = (full_log[-1].seq, case)
                 if case:
                     cases.append(case)
         return cases

@@ -16,9 +16,9 @@ from core.rules.sealing import reveals_at
 from core.settings import OutcomeDates
 from core.use_cases.fact_log import FactLog
 
-#: The time of day at which people are reminded, where they are.
+#: Time of day for reminders, in the person's time zone.
 AT = time(8, 0)
-#: In place of a decision: the debate itself is revealed then, by nobody.
+#: Replaces a decision's origin in a reminder that reveals a sealed debate, by no person.
 _REVEAL, _NOBODY = "reveal", Person(id="", name="")
 
 
@@ -31,10 +31,10 @@ class Reminder:
 
 
 class ReminderStore(Protocol):
-    """Keeps dates until people were reminded. Every method may raise `StoreDown`."""
+    """Stores reminders until they are sent. Every method may raise `StoreDown`."""
 
     async def put(self, reminder: Reminder) -> None:
-        """Remember a date; where there is one for this decision, that one stays."""
+        """Store a reminder, unless there is one for this decision."""
         ...
 
     async def due(self, now: datetime) -> Sequence[Reminder]: ...
@@ -44,7 +44,7 @@ class ReminderStore(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class RemindPeople:
-    """Keeps dates, each for the morning of the person it concerns."""
+    """Schedules reminders for the morning in a person's time zone, and records those due."""
 
     facts: FactLog
     reminders: ReminderStore
@@ -70,22 +70,22 @@ class RemindPeople:
     async def _put(
         self, debate: Debate, decision: str, by: Person, on: date | datetime, *, after: int = 0
     ) -> None:
-        """Remember the morning of a day, or of so many days after a moment, where `by` is."""
+        """Store a reminder for the morning, in the time zone of `by`, `after` days from `on`."""
         zone = await self.people.zone_of(by.id, debate.setup.place.workspace)
         day = on.astimezone(zone).date() if isinstance(on, datetime) else on
         due = datetime.combine(day + timedelta(days=after), AT, zone)
         await self.reminders.put(Reminder(debate.id, decision, due))
 
     async def look(self) -> Mapping[str, MootError]:
-        """Remind people of everything that is due.
+        """Record everything that is due.
 
-        Each reminder is recorded, then its date is forgotten: twice has one effect. A decision
-        that was replaced meanwhile reminds nobody, and neither does one whose channel is gone.
+        A reminder is deleted after its event is recorded; recording it twice has one effect.
+        Nothing is recorded for a replaced decision or a deleted channel.
 
         Returns:
-            Debates nobody could be reminded of, and why; their dates are kept.
+            Errors by debate; the reminders of these debates are kept.
         """
-        failed: dict[str, MootError] = {}
+        errors: dict[str, MootError] = {}
         for reminder in await self.reminders.due(self.facts.clock.now()):
             try:
                 debate = await self.facts.debate(reminder.debate_id)
@@ -98,28 +98,28 @@ class RemindPeople:
             except StoreDown:
                 raise
             except (BadInput, StoreError) as error:
-                # Of this debate alone: others are not held up by it.
-                failed[reminder.debate_id] = error
+                # The error concerns this debate only: go on with the others.
+                errors[reminder.debate_id] = error
                 continue
             await self.reminders.forget(reminder)
-        return failed
+        return errors
 
 
 def _due(debate: Debate, origin: str) -> ReminderDue | OutcomeAsked | BallotsRevealed | None:
-    """The reminder that is due for a decision, or the reveal; None: none any more."""
+    """Return the event to record for a reminder; None if it is obsolete."""
     if origin == _REVEAL:
         return BallotsRevealed(by=_NOBODY) if debate.is_sealed else None
-    stands, outcome = debate.decision, debate.outcome
-    if stands is None or stands.origin != origin:
+    decision, outcome = debate.decision, debate.outcome
+    if decision is None or decision.origin != origin:
         return None
-    if stands.kind is not DecisionKind.ACCEPT:
+    if decision.kind is not DecisionKind.ACCEPT:
         return ReminderDue(decision=origin)
     if debate.verdict and not debate.decides:
-        return None  # an older version let people accept what decided nothing
+        return None  # in older versions people could accept a verdict that decided nothing
     if outcome and outcome.kind is not OutcomeKind.TOO_EARLY:
         return None
     count = debate.outcomes_asked.get(origin, 0)
-    # Somebody said that it was too early, after they were asked: then it is asked again.
+    # Ask again only if a person answered "too early" after the last time.
     newest = OutcomeAsked(decision=origin, number=count).key
     if count and not (outcome and debate.came_first(newest, f"outcome/{outcome.origin}")):
         return None

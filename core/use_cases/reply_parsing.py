@@ -1,26 +1,27 @@
-"""What a reply means while agents wait for answers (pure).
+"""Parses replies to the agents' questions (pure).
 
-`2: about 10k rps` answers question 2, `skip all` lets all assumptions hold; other words are a note.
+`2: about 10k rps` answers question 2; `skip all` skips all questions; other text is a note.
 """
 
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-#: A time of day once its hour is read as a number: `:30`, `:30 pm`; no `:10k`, `:500`, `:10,000`.
+#: The part of a time of day after the hour: `:30`, `:30 pm`; but not `:10k`, `:500`, `:10,000`.
 _TIME = r"[0-5]\d(?:\s?[ap]\.?m\b|(?!\w|[.,]\d|\s?%))"
 _NUMBER = r"(?:q|question\s|#)?(?P<number>\d{1,2})"
-#: `2: text`, `2:text`, `*Q2:* text`, `#2) text`, `2. text`; but no time of day (`2:30`).
+#: `2: text`, `2:text`, `*Q2:* text`, `#2) text`, `2. text`; but not a time of day (`2:30`).
 _NUMBERED = re.compile(
     rf"\s*[*_]{{0,2}}{_NUMBER}[*_]{{0,2}}(?P<sign>:(?!{_TIME})|[.)](?=[\s*_]))[*_]{{0,2}}"
     r"(?P<space>\s*)(?P<text>.*)",
     re.IGNORECASE,
 )
-#: The next answer on the same line: `1: ten 2: us`; after a full stop only the next number is one.
+#: The next answer on the same line: `1: ten 2: us`. With a full stop (`2.`) it must be the
+#: following number.
 _NEXT = re.compile(
     rf"(?<![\s,;|/])[\s,;|/]+{_NUMBER}(?P<sign>:(?!{_TIME})\s*|[.)]\s+)(?=\S)", re.IGNORECASE
 )
-#: Words that leave a question to its assumption: who does not know answers nothing.
+#: Words that skip a question, so that its assumption holds.
 _SKIP = re.compile(
     r"(?:skip|pass|n/?a|no idea|unknown|(?:i )?(?:don[’']?t|do not) know"
     r"|(?:(?:das |ich )?wei(?:ß|ss) (?:(?:ich|es) )?nicht|keine ahnung|unbekannt))[.!]?",
@@ -38,25 +39,25 @@ class GivenAnswer:
 @dataclass(frozen=True)
 class ParsedReply:
     answers: Sequence[GivenAnswer] = ()
-    #: What is left over; it becomes a note.
+    #: The text before the first answer; it becomes a note.
     rest: str = ""
-    #: It names its questions; one that it says nothing of, as `2:` alone, has no answer.
+    #: Whether the text names questions. A number without text (`2:`) gives no answer.
     is_numbered: bool = False
-    #: It names no question while some are open; all of it is the rest.
+    #: Whether it names no question while some are open; then all text is in `rest`.
     is_unclear: bool = False
-    #: Numbers it names that no question has.
+    #: Numbers in the text that are no questions.
     unknown: Sequence[int] = ()
 
 
 def parse_reply(text: str, questions: Container[int], unanswered: Sequence[int]) -> ParsedReply:
     """Split a reply into numbered answers and the rest.
 
-    A line that begins with a question's number begins its answer; further lines belong to it.
+    An answer begins at a line with a question's number and includes the lines after it.
 
     Args:
-        text: What was written.
+        text: The person's reply.
         questions: Numbers of all questions.
-        unanswered: Of these, the ones that can still be answered, oldest first.
+        unanswered: Numbers of the questions that can still be answered, oldest first.
     """
     text = text.strip()
     if not text or not unanswered:
@@ -66,7 +67,7 @@ def parse_reply(text: str, questions: Container[int], unanswered: Sequence[int])
     lines = [(line, _NUMBERED.fullmatch(line)) for line in text.splitlines()]
     if unknown := _unknown_numbers([match for _, match in lines if match], questions):
         return ParsedReply(unknown=unknown)
-    # An answer of very many lines is joined once: it must not be copied with each of them.
+    # Collect lines and join them once: joining after each line would be quadratic.
     before, entries = list[str](), list[tuple[int, list[str]]]()
     for line, match in lines:
         if match and int(match["number"]) in questions:
@@ -87,16 +88,17 @@ def parse_reply(text: str, questions: Container[int], unanswered: Sequence[int])
 
 
 def answer_in(words: str) -> str:
-    """Return the answer these words give; empty where they let the assumption hold."""
+    """Return the answer in a text; empty if the text skips the question."""
     return "" if _SKIP.fullmatch(words.strip()) else words.strip()
 
 
 def _unknown_numbers(matches: Iterable[re.Match[str]], questions: Container[int]) -> Sequence[int]:
-    """Numbers of lines that are meant for a question, though there is none: `42: text`."""
-    meant = [
-        match for match in matches if match["sign"] != "." and match["space"] and match["text"]
-    ]
-    numbers = dict.fromkeys(int(match["number"]) for match in meant)
+    """Return the numbers of lines like `42: text` for which there is no question."""
+    numbers = dict.fromkeys(
+        int(match["number"])
+        for match in matches
+        if match["sign"] != "." and match["space"] and match["text"]
+    )
     return [number for number in numbers if number not in questions]
 
 

@@ -1,4 +1,4 @@
-"""Debates that a backup brought back are held until somebody lets them go on."""
+"""Pauses the debates of a restored backup until a person resumes them."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -13,39 +13,39 @@ from core.use_cases.steer import pauses
 
 _log = structlog.get_logger(__name__)
 
-#: Nobody paused them.
+#: Recorded as the person who paused these debates.
 _NOBODY = Person(id="", name="a restored backup")
 
 
 class RestoredDebates(Protocol):
     """Lists the debates that were running in a restored backup. May raise `StoreDown`."""
 
-    async def find_out(self) -> Sequence[str]:
-        """Ids of those that run, until `mark_held` was called; none if nothing was restored."""
+    async def find_running(self) -> Sequence[str]:
+        """Return the ids of running debates in a restored backup, until `mark_paused` is called."""
         ...
 
-    async def mark_held(self) -> None:
-        """Remember that they are held: the database is no backup any more."""
+    async def mark_paused(self) -> None:
+        """Record that the debates are paused, so that later starts do not pause them again."""
         ...
 
     async def debates(self) -> frozenset[str]:
-        """Ids of all debates whose posts may be in Slack already."""
+        """Return the ids of all debates of the backup: their posts may be in Slack already."""
         ...
 
 
-async def hold_restored(restored: RestoredDebates, facts: FactLog) -> frozenset[str]:
-    """Hold what runs, if this database was restored; before any debate goes on.
+async def pause_restored(restored: RestoredDebates, facts: FactLog) -> frozenset[str]:
+    """Pause running debates if this database was restored. Call it before any debate resumes.
 
     Returns:
-        The debates whose posts must be looked for before they are sent.
+        Ids of debates whose posts must be searched in Slack before they are sent.
     """
-    for debate_id in await restored.find_out():
+    for debate_id in await restored.find_running():
         try:
             debate = await facts.debate(debate_id)
-        except LogBroken as error:  # no run goes on with it: there is nothing to hold
+        except LogBroken as error:  # the engine cannot run it: there is nothing to pause
             _log.warning("not held", debate=debate_id, reason=str(error))
             continue
         if not debate.paused_by:
             await facts.record(debate_id, DebatePaused(by=_NOBODY, origin=pauses(debate)))
-    await restored.mark_held()
+    await restored.mark_paused()
     return await restored.debates()

@@ -1,8 +1,8 @@
-"""Sharing a debate as a page: a link is made, opened and taken back.
+"""Shares a debate as a page: creates, opens and revokes links.
 
-The link is a capability: whoever has it reads the debate until it ends. It cannot be made up
-(HMAC-SHA256 with a key made from the installation's secret), and holds only while the debate has
-the grant that it names: taking the page back, or deleting the debate, deletes that.
+A link is a capability: everybody who has it can read the debate until the link expires. It is
+signed (HMAC-SHA256 with a key derived from the installation's secret), and valid only while the
+debate has the grant in the link. Revoking the page or deleting the debate deletes the grant.
 """
 
 import hmac
@@ -17,9 +17,9 @@ from core.ports import Clock
 from core.use_cases.choices import ChannelChoicesStore
 from core.use_cases.fact_log import DebateCache
 
-#: Debate, the second in which it ends, the grant, and what shows that all of it is ours.
+#: Debate id, time of expiry in Unix seconds, grant, and signature.
 _NAME = re.compile(r"(d[a-z2-7]{7})\.([0-9]{1,12})\.([0-9a-f]{16})\.([0-9a-f]{64})", re.ASCII)
-#: What the installation's secret is used for here, and nowhere else.
+#: Derives a key of its own from the installation's secret for this purpose.
 _PURPOSE = b"links to pages of debates"
 FORBIDDEN = (
     "This channel's settings forbid pages of its debates; nothing was shared. `/debate export ID` "
@@ -28,16 +28,16 @@ FORBIDDEN = (
 
 
 class PageGrants(Protocol):
-    """Keeps which debates have pages. Every method may raise `StoreDown`."""
+    """Stores which debates have pages. Every method may raise `StoreDown`."""
 
     async def grant(self, debate: Debate) -> str:
-        """The debate's grant, 16 hexadecimal digits; made if it has none."""
+        """Return the debate's grant, 16 hexadecimal digits; create it if it has none."""
         ...
 
     async def grant_of(self, debate_id: str) -> str: ...
 
     async def withdraw(self, debate_id: str) -> bool:
-        """Delete the debate's grant; whether it had one."""
+        """Delete the debate's grant. Return whether it had one."""
         ...
 
 
@@ -55,40 +55,40 @@ class SharedDebate:
 
 @dataclass(frozen=True, kw_only=True)
 class ShareDebates:
-    """Makes, opens and takes back links. Every method may raise `StoreDown`."""
+    """Creates, opens and revokes links. Every method may raise `StoreDown`."""
 
     debates: DebateCache
     grants: PageGrants
     channels: ChannelChoicesStore
     clock: Clock
-    #: The installation's.
+    #: The installation's secret.
     secret: bytes = field(repr=False)
-    #: Folder of the pages as browsers find it: "https://moot.example.com/pages".
+    #: Base URL of the pages: "https://moot.example.com/pages".
     address: str
-    #: How long a link holds.
+    #: How long a link is valid.
     holds: timedelta
 
     async def share(self, debate: Debate) -> PageLink:
-        """Return a new link; the caller has made sure that the person may see the debate."""
+        """Return a new link. The caller has checked that the person may see the debate."""
         if (await self.channels.get(debate.setup.place)).no_pages:
             raise BadInput(FORBIDDEN)
         until = (self.clock.now() + self.holds).astimezone(UTC).replace(microsecond=0)
-        signed = f"{debate.id}.{int(until.timestamp())}.{await self.grants.grant(debate)}"
-        return PageLink(address=f"{self.address}/{signed}.{self._mark(signed)}", until=until)
+        name = f"{debate.id}.{int(until.timestamp())}.{await self.grants.grant(debate)}"
+        return PageLink(address=f"{self.address}/{name}.{self._signature(name)}", until=until)
 
     async def withdraw(self, debate: Debate) -> bool:
-        """Let every link to the debate end; whether there may have been one."""
+        """Revoke every link to the debate. Return whether there may have been one."""
         return await self.grants.withdraw(debate.id)
 
     async def open_link(self, name: str) -> SharedDebate | None:
-        """Return the debate behind a link; `name` is the end of the link, anything at all.
+        """Return the debate of a link. `name` is the last part of the link, an untrusted text.
 
-        None, whatever the reason: no such link was made, it ended or was taken back, the channel
-        forbids pages by now, or the debate is not there any more.
+        None for every reason: the link is forged, expired or revoked, the channel forbids pages
+        now, or the debate is deleted.
         """
         match = _NAME.fullmatch(name)
-        # What is not ours costs no look into the database, and so tells nothing of what is there.
-        if not match or not hmac.compare_digest(self._mark(name.rpartition(".")[0]), match[4]):
+        # A forged link causes no query, so that response times reveal nothing about debates.
+        if not match or not hmac.compare_digest(self._signature(name.rpartition(".")[0]), match[4]):
             return None
         until = datetime.fromtimestamp(int(match[2]), UTC)
         if until <= self.clock.now() or await self.grants.grant_of(match[1]) != match[3]:
@@ -100,6 +100,6 @@ class ShareDebates:
         forbidden = (await self.channels.get(debate.setup.place)).no_pages
         return None if forbidden else SharedDebate(debate=debate, until=until)
 
-    def _mark(self, signed: str) -> str:
+    def _signature(self, name: str) -> str:
         key = hmac.digest(self.secret, _PURPOSE, "sha256")
-        return hmac.digest(key, signed.encode(), "sha256").hex()
+        return hmac.digest(key, name.encode(), "sha256").hex()

@@ -38,12 +38,13 @@ from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds, check_context, check_money, check_room
 
 _NO_CHOICES = Choices()
-#: As a channel would choose it; where several models debate is neither.
+#: The choice of a channel that equals a setting. `ShadowWhen.MIXED` has none.
 _SHADOW = {ShadowWhen.ALWAYS: True, ShadowWhen.NEVER: False}
 _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 _ID_LENGTH = 7
 _DELIMITER_BYTES = 8
-#: Whoever was told that nobody heard a command types it again; both may arrive within this time.
+#: Time within which the same request is a repetition: Slack may report that a command failed,
+#: the person types it again, and both arrive.
 REPEATED_WITHIN = timedelta(minutes=10)
 
 
@@ -51,7 +52,7 @@ REPEATED_WITHIN = timedelta(minutes=10)
 class StartedDebate:
     debate_id: str
     setup: Setup
-    #: False: this very request was here before, and its debate is the one it began.
+    #: False: the same request came before and started this debate.
     fresh: bool
 
 
@@ -60,74 +61,80 @@ class StartDebate:
     """Starts debates for every surface. Methods may raise `StoreDown`."""
 
     facts: FactLog
-    #: What holds where neither the channel nor the person chose.
+    #: Returns the settings, which apply if neither the channel nor the person chose.
     settings: Callable[[], Settings]
-    #: What channels have set; None: they cannot set anything.
+    #: Choices of channels; None: the surface has no channels.
     channels: ChannelChoicesStore | None = None
-    #: Models to choose from; none: only those of the settings.
+    #: Model sets that people can choose, besides the models of the settings.
     models: Sequence[ModelSet] = ()
-    #: Estimates what a debate takes, asking no model.
+    #: Estimates the cost and time of a debate without calling a model.
     estimating: Callable[[Setup], Estimate]
     bounds: Bounds
-    #: Knows what was spent; None: no cap over several debates holds.
+    #: Returns the money spent so far; None: daily caps are not checked.
     spending: Spending | None = None
-    #: Running debates are counted and one is added, one after another: the bounds on them hold
-    #: within this process.
+    #: Serializes counting and starting, so that the bounds hold within this process.
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def start(
         self, request: DebateRequest, *, origin: str, choices: Choices = _NO_CHOICES
     ) -> StartedDebate:
-        """Begin a debate, once per origin (a trigger id, an event id, a form's id)."""
+        """Start a debate, once per origin (a trigger id, an event id, a form's id)."""
         setup = await self.setup_for(request, choices)
         return await self.begin(setup, origin=origin, anew=request.anew)
 
     async def setup_for(self, request: DebateRequest, choices: Choices = _NO_CHOICES) -> Setup:
         check_context(request.context, self.bounds)
         channel = await self._of_channel(request.place)
-        own = channel.choices
+        channel_playbook = channel.choices.playbook
         playbook_name, notices = request.playbook or choices.playbook, list[str]()
-        if playbook_name is None and own.playbook not in {None, NO_PLAYBOOK}:
-            if own.playbook in self.settings().playbooks:
-                playbook_name = own.playbook
+        if playbook_name is None and channel_playbook not in {None, NO_PLAYBOOK}:
+            if channel_playbook in self.settings().playbooks:
+                playbook_name = channel_playbook
             else:
-                notices.append(f"This channel's playbook “{own.playbook}” is left out: it is gone.")
+                notices.append(
+                    f"This channel's playbook “{channel_playbook}” no longer exists, so it was not "
+                    "used."
+                )
         playbook = None if playbook_name == NO_PLAYBOOK else playbook_name
-        # The form comes filled in: rounds were asked for only if somebody changed them.
+        # The form shows the default: rounds count as requested only if the person changed them.
         usual = (await self.usual(request.place, playbook or NO_PLAYBOOK)).rounds
         rounds = None if choices.rounds == usual else choices.rounds
         agents = request.agents if request.agents is not None else choices.agents
-        settings = with_choices(self.settings(), choices.over(own), self.models)
-        references, place, by = list(request.references), request.place, request.asked_by
+        settings = with_choices(self.settings(), choices.over(channel.choices), self.models)
+        references, place, person = list(request.references), request.place, request.asked_by
         question, evidence = redact(request.question), settings.evidence
         if evidence.earlier_decisions and await has_earlier(self.facts.store, place):
-            references.append(earlier_decisions(question, by))
-        references += tool_references(evidence.mcp_servers, question, place, by)
-        whole = replace(
+            references.append(earlier_decisions(question, person))
+        references += tool_references(evidence.mcp_servers, question, place, person)
+        request = replace(
             request,
             agents=agents,
-            usual_agents=own.agents,
+            usual_agents=channel.choices.agents,
             rounds=rounds or request.rounds,
             format=request.format or choices.format,
             playbook=playbook,
             warnings=(*request.warnings, *notices),
             references=tuple(references),
         )
-        setup = open_debate(whole, settings, delimiter=secrets.token_hex(_DELIMITER_BYTES))
-        # Where there are no channels nobody reads posts.
+        setup = open_debate(request, settings, delimiter=secrets.token_hex(_DELIMITER_BYTES))
+        # A surface without channels has no posts.
         quiet = self.channels is not None and not channel.every_turn
         return setup.model_copy(update={"quiet": quiet})
 
     async def begin(self, setup: Setup, *, origin: str, anew: bool = False) -> StartedDebate:
         """Record the debate's start, once per origin.
 
-        Asked for again by the same person while it runs, in the same words and with the same
-        settings, it is the debate that has begun.
+        If the same person asked the same words with the same settings a moment ago and that debate
+        still runs, it is returned instead.
+
+        Args:
+            setup: The setup of the debate.
+            origin: Id of the request.
+            anew: Start it even if another person asked the same question a moment ago.
 
         Raises:
-            DuplicateQuestion: Somebody else asked the same in the channel a moment ago, and this is
-                not to be debated anew.
-            BadInput: Too many debates run, or a cap on money is used up; nothing was started.
+            DuplicateQuestion: Another person asked the same question in the channel a moment ago.
+            BadInput: Too many debates run, or a cap on money is reached. Nothing was started.
         """
         store, place = self.facts.store, setup.place
         most = self.bounds.debates_per_workspace
@@ -135,70 +142,74 @@ class StartDebate:
             if await store.id_of_origin(origin) is None:
                 running = DebateFilter(workspace=place.workspace, open_only=True, limit=most)
                 entries = await store.find(running)
-                if begun := await self._same_question(setup, entries, anew=anew):
-                    return begun
+                if existing := await self._same_question(setup, entries, anew=anew):
+                    return existing
                 check_room(setup.asked_by, place, entries, self.bounds)
                 if self.spending:
-                    day, by = self.facts.clock.now().date(), setup.asked_by.id
-                    whose = SpendingScope(day, place.workspace, by, setup.token)
-                    caps, otherwise = self.settings().limits, "nothing was started"
-                    await check_money(caps, self.spending, whose, otherwise=otherwise)
-            started = await store.create(
+                    day, person = self.facts.clock.now().date(), setup.asked_by.id
+                    scope = SpendingScope(day, place.workspace, person, setup.token)
+                    caps, result = self.settings().limits, "nothing was started"
+                    await check_money(caps, self.spending, scope, result=result)
+            start = await store.create(
                 new_debate_id(),
                 DebateStarted(setup=setup),
                 origin=origin,
                 at=self.facts.clock.now(),
             )
-        debate_id = started.recorded.debate_id
+        debate_id = start.recorded.debate_id
         self.facts.wake(debate_id)
         if setup.continues and setup.continues != debate_id:
-            goes_on = DebateContinued(debate=debate_id, question=setup.question, by=setup.asked_by)
-            # The older one may be deleted by now; this one has begun all the same.
-            with suppress(DebateUnknown):
-                await self.facts.record(setup.continues, goes_on)
-        return StartedDebate(debate_id=debate_id, setup=setup, fresh=started.fresh)
+            event = DebateContinued(debate=debate_id, question=setup.question, by=setup.asked_by)
+            with suppress(DebateUnknown):  # the older debate may be deleted
+                await self.facts.record(setup.continues, event)
+        return StartedDebate(debate_id=debate_id, setup=setup, fresh=start.fresh)
 
     async def asked_before(self, origin: str) -> tuple[str, Debate | None]:
-        """Return the origin for a request that is named by its words only, and its newest debate.
+        """Return the next origin for a request that has no id but its words, and its newest debate.
 
-        Each debate that it begins has the next number in its origin. So where two replicas are
-        asked at the same moment, the database refuses the second one's.
+        Debates of the same words get numbered origins, so that the database refuses the second of
+        two replicas that start the same debate at the same time.
         """
-        number, newest = 1, ""
-        while begun := await self.facts.store.id_of_origin(f"{origin}/{number}"):
-            number, newest = number + 1, begun
-        before = None
+        number, newest_id = 1, ""
+        while debate_id := await self.facts.store.id_of_origin(f"{origin}/{number}"):
+            number, newest_id = number + 1, debate_id
+        newest = None
         with suppress(DebateUnknown, LogBroken):
-            before = await self.facts.debate(newest) if newest else None
-        return f"{origin}/{number}", before
+            newest = await self.facts.debate(newest_id) if newest_id else None
+        return f"{origin}/{number}", newest
 
     async def _same_question(
         self, setup: Setup, running: Sequence[DebateEntry], *, anew: bool
     ) -> StartedDebate | None:
-        """The debate that this request has begun a moment ago; refuses what another person asked.
+        """Return the debate that the same person started with the same words and settings.
 
-        A person's own is the same only in the same words and with the same settings.
+        Only debates of the last `REPEATED_WITHIN` count.
+
+        Raises:
+            DuplicateQuestion: Another person asked the same question; not checked if `anew`.
         """
-        now, by = self.facts.clock.now(), setup.asked_by.id
+        now, person = self.facts.clock.now(), setup.asked_by.id
         recent = [
             entry
             for entry in running
             if entry.channel == setup.place.channel and entry.started_at >= now - REPEATED_WITHIN
         ]
         for entry in recent:
-            if (entry.asked_by, entry.question) != (by, setup.question):
+            if (entry.asked_by, entry.question) != (person, setup.question):
                 continue
             with suppress(LogBroken):
                 first = (await self.facts.debate(entry.debate_id)).setup
                 if _is_same(setup, first):
                     return StartedDebate(entry.debate_id, first, fresh=False)
         for entry in () if anew else recent:
-            if entry.asked_by != by and _bare(entry.question) == _bare(setup.question):
+            if entry.asked_by != person and _normalized(entry.question) == _normalized(
+                setup.question
+            ):
                 ago = quantity(max(1, (now - entry.started_at) // timedelta(minutes=1)), "minute")
                 raise DuplicateQuestion(
-                    f"The same question was asked here {ago} ago: debate `{entry.debate_id}` runs "
-                    "on it. Reply in its thread to add what its agents should know, or change a "
-                    "word of the question for a debate of its own.",
+                    f"The same question was asked here {ago} ago, and debate `{entry.debate_id}` "
+                    "still runs. Reply in its thread to add what its agents should know, or change "
+                    "a word of the question to start another debate.",
                     debate_id=entry.debate_id,
                 )
         return None
@@ -207,22 +218,22 @@ class StartDebate:
         return self.estimating(await self.setup_for(request, choices))
 
     async def usual(self, place: Place, playbook: str | None = None) -> Choices:
-        """Return the defaults of a channel; its own playbook is used if it is still there."""
-        own, settings = (await self._of_channel(place)).choices, self.settings()
-        usual = own.over(self.built_in())
-        if playbook is None and own.playbook in settings.playbooks:
-            playbook = own.playbook
+        """Return the defaults of a channel; its own playbook is used if it still exists."""
+        channel, settings = (await self._of_channel(place)).choices, self.settings()
+        usual = channel.over(self.built_in())
+        if playbook is None and channel.playbook in settings.playbooks:
+            playbook = channel.playbook
         if playbook is None or playbook == NO_PLAYBOOK:
             return usual.model_copy(update={"playbook": NO_PLAYBOOK})
         definition = find_playbook(playbook, settings)
         agents = tuple(find_agent(name, settings).id for name in definition.agents)
-        says = Choices(
+        playbook_choices = Choices(
             playbook=definition.name,
             format=definition.format,
             rounds=definition.rounds,
             agents=agents or None,
         )
-        return says.over(usual)
+        return playbook_choices.over(usual)
 
     def built_in(self) -> Choices:
         settings = self.settings()
@@ -251,15 +262,15 @@ def new_debate_id() -> str:
 
 
 def _is_same(setup: Setup, first: Setup) -> bool:
-    # Not compared: the token's remaining money falls while the first debate runs, and the forecast
-    # may be missing in one of the two.
-    same: dict[str, object] = {"delimiter": first.delimiter, "forecast": first.forecast}
+    # These values may differ between two equal requests: a token's cap falls while the first debate
+    # spends money, and one of the two may have no forecast.
+    ignored: dict[str, object] = {"delimiter": first.delimiter, "forecast": first.forecast}
     if setup.token:
         cost = {"debate_cost": first.limits.debate_cost}
-        same["limits"] = setup.limits.model_copy(update=cost)
-    return setup.model_copy(update=same) == first
+        ignored["limits"] = setup.limits.model_copy(update=cost)
+    return setup.model_copy(update=ignored) == first
 
 
-def _bare(question: str) -> str:
-    """A question without what people type differently: case, spaces, marks at its end."""
+def _normalized(question: str) -> str:
+    """Return a question in lower case, with single spaces and without marks at its end."""
     return " ".join(question.casefold().split()).rstrip(" ?!.")

@@ -455,7 +455,7 @@ async def test_only_a_debate_with_a_verdict_can_supersede_another():
         assert without not in json.dumps(form)
         state = {"newer": {"newer": {"selected_option": {"value": without}}}}
         refused = await team.workspace.submit("dana", form["id"], state)
-        assert f"Debate `{without}` has no verdict that could stand" in refused["errors"]["newer"]
+        assert f"Debate `{without}` cannot supersede" in refused["errors"]["newer"]
 
 
 def revisit(debate: Debate, origin: str) -> DecisionRecorded:

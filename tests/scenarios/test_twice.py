@@ -64,7 +64,7 @@ async def test_the_same_question_of_two_people_is_one_debate_that_the_second_is_
     for words in ("kafka or  PostgreSQL for jobs", "Kafka or PostgreSQL for jobs?!"):
         await team.type(words, user="alex")
         text = team.ephemeral_texts("alex")[-1]
-        assert "The same question was asked here 1 minute ago: debate `d" in text
+        assert "The same question was asked here 1 minute ago, and debate `d" in text
         assert f"p{board.replace('.', '')}" in text  # the link to the board
         assert "Nothing was started." in text
     await team.say("@Moot Kafka or PostgreSQL for jobs?", user="sam")

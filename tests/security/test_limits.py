@@ -173,7 +173,7 @@ async def test_a_debate_takes_so_many_notes_and_no_more(team: Team) -> None:
     [entry] = await team.moot.store.find(DebateFilter())
     debate = await team.moot.context.acts.answer.facts.debate(entry.debate_id)
 
-    assert "as many as one can take" in team.ephemeral_texts("priya")[-1]
+    assert "the most for one debate" in team.ephemeral_texts("priya")[-1]
     assert len(debate.notes) == 2
     # Each person is told once, or twice if an hour ends meanwhile.
     assert len(team.ephemeral_texts("alex")) <= 2

@@ -113,7 +113,7 @@ async def fill_the_rest(database: Database) -> None:
     )
     await PersonalTokens(database).make(token, origin="1", most=1)
     await RestoredIds(database).mark(NOW)
-    await RestoredIds(database).find_out()
+    await RestoredIds(database).find_running()
 
 
 async def rows_naming(database: Database, names: Collection[str]) -> Mapping[str, int]:

@@ -75,7 +75,7 @@ async def test_what_decides_nothing_can_be_neither_accepted_nor_stand_in_place()
     debate = await log.debate()
     with pytest.raises(BadInput, match="nothing to accept or reject"):
         await decide.decide(debate, ACCEPTED)
-    with pytest.raises(BadInput, match="no verdict that could stand"):
+    with pytest.raises(BadInput, match="cannot supersede"):
         decide.check_supersedes(debate, replace(debate, status=Status.CONCLUDED))
     decide.check_decision(debate)  # it can be debated on
     assert not (await log.debate()).decisions

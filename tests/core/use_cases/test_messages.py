@@ -270,7 +270,7 @@ async def test_a_note_is_kept_without_secrets_and_delivered_again_not_one_too_ma
     log, notes = await with_notes(Bounds(notes_per_debate=1))
     for _ in range(2):
         assert await add(notes, f"The key is {SECRET}.")
-    with pytest.raises(BadInput, match="has 1 notes, as many as one can take"):
+    with pytest.raises(BadInput, match="has 1 notes, the most for one debate"):
         await add(notes, "Twenty.", "m2")
     assert await texts(log) == ["The key is [redacted]."]
 
@@ -297,6 +297,6 @@ async def test_what_words_link_to_again_is_there_once_and_needs_no_note() -> Non
     for note in ("m1/links", "m1/links", "m2/links"):
         assert not await notes.link(DEBATE, note_id=note, author=DANA, links=[here])
     assert await texts(log) == ["[Linked as evidence: https://a.example/0]"]
-    with pytest.raises(BadInput, match="as many as one can take"):
+    with pytest.raises(BadInput, match="the most for one debate"):
         await notes.link(DEBATE, note_id="m3/links", author=DANA, links=[there])
     assert (await log.debate()).references == (here,)

@@ -113,7 +113,9 @@ async def test_the_channels_playbook_holds_where_nobody_names_another_or_none() 
     await channels.put(PLACE, ChannelChoices(choices=Choices(playbook="old-kind")))
     setup = await start.setup_for(ASKED)
     assert setup.playbook is None
-    assert "This channel's playbook “old-kind” is left out: it is gone." in setup.warnings
+    assert (
+        "This channel's playbook “old-kind” no longer exists, so it was not used." in setup.warnings
+    )
     assert (await start.usual(PLACE)).playbook == NO_PLAYBOOK
 
 
@@ -130,9 +132,9 @@ async def test_who_has_spent_the_day_does_not_ask_on_at_anothers_expense() -> No
         asking = AskAboutDebate(facts=log.facts, bounds=Bounds(), caps=caps, spending=log.store)
         await asking.ask(DEBATE, question_id=question_id, by=by, text="And Kafka?")
 
-    with pytest.raises(BadInput, match=r"one person may spend in a day \(\$0.06\), so the judge"):
+    with pytest.raises(BadInput, match=r"daily cap for one person \(\$0.06\), so the judge"):
         await ask("q1", ALEX, Caps(person_day_cost=CENTS))
-    with pytest.raises(BadInput, match="all debates of a day"):
+    with pytest.raises(BadInput, match="all debates of this workspace"):
         await ask("q1", DANA, Caps(day_cost=CENTS))
     await ask("q2", DANA, Caps(person_day_cost=CENTS))
     log.clock.advance(24 * 60 * 60)

@@ -133,7 +133,7 @@ async def test_options_are_renamed_merged_and_added_in_one_form() -> None:
         (edit(OptionChange.RENAME, option="o1", name="KAFKA"), "merge the two"),
         (edit(OptionChange.RENAME, option="o9", name="Redis"), "no such option"),
         (edit(OptionChange.MERGE, option="o1", into="o1"), "into itself"),
-        (edit(OptionChange.MERGE, option="o1", into="o9"), "Say which option it goes into"),
+        (edit(OptionChange.MERGE, option="o1", into="o9"), "Say which option to merge it into"),
         (edit(OptionChange.MERGE, option="o1"), "Choose both"),
         (edit(OptionChange.ADD, name="long " * 40), "the most is 80"),
     ],
