@@ -1,1 +1,1 @@
-"""The configuration file (YAML or JSON): read, checked, explained, and made into `Settings`."""
+"""Reads and checks the configuration file (YAML or JSON), and builds `Settings` from it."""

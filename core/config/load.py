@@ -1,4 +1,4 @@
-"""The text of a configuration file → `Settings`, or every problem in it with file, line and key."""
+"""Builds `Settings` from a configuration file, or reports each error with file, line and key."""
 
 import json
 import sys
@@ -18,11 +18,11 @@ from core.config.faults import doubts, faults, providers_in_names, split_name
 from core.config.source import (
     Path,
     WrittenFile,
-    elsewhere,
     inside,
     keys_of,
     model_in,
     read_source,
+    section_hint,
 )
 from core.debate.agents import OFFLINE, Agent, ModelChoice, PromptText, Speaker, Summarization
 from core.errors import ConfigurationBroken
@@ -38,8 +38,7 @@ from core.values import IN_FILE, Value
 from core.wrong_values import complaint, nearest
 
 V = TypeVar("V", bound=Value)
-#: Reads a prompt file by its path as written in the settings.
-#: Raises OSError or UnicodeDecodeError if it cannot.
+#: Reads a prompt file by its path in the settings. Raises OSError or UnicodeDecodeError.
 ReadPrompt = Callable[[str], PromptText]
 _COMMON = CommonSettings.model_fields.keys()
 
@@ -48,54 +47,56 @@ _COMMON = CommonSettings.model_fields.keys()
 class FileDefaults:
     """Default settings and known providers that a file is merged with and checked against."""
 
-    #: Hold where the file says nothing.
+    #: Values for settings that the file does not contain.
     settings: Settings = field(default_factory=Settings)
-    #: Providers that exist, with the model each serves when none is named; empty = unchecked.
+    #: Existing providers → their default models. Empty: names are not checked.
     providers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedFile:
     settings: Settings
-    #: For whoever starts the program: what the file lacks or asks for in vain.
+    #: Notices for the administrator: unsupported keys and probable mistakes.
     notices: tuple[str, ...] = ()
-    #: As it was written: nothing is filled in.
+    #: The file's values without defaults.
     file: SettingsFile = field(default_factory=SettingsFile)
 
 
 def load_file(path: FilePath, defaults: FileDefaults) -> LoadedFile:
-    """Settings from a file that must exist, as its caps would silently not hold without it.
+    """Load settings from a file. A missing file is an error: its caps would not apply.
 
     Raises:
-        ConfigurationBroken: It is missing, or cannot be read or used; names file, line and key.
+        ConfigurationBroken: The file is missing, unreadable or invalid; names file, line and key.
     """
     return load(text_of(path), str(path), defaults, prompt_reader(path.parent))
 
 
 def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> LoadedFile:
-    """Settings from the text of a file; `read` reads the prompt files that it names.
+    """Load settings from the text of a file; `read` reads the prompt files that it names.
 
     Raises:
-        ConfigurationBroken: It cannot be used; every line names file, line and key.
+        ConfigurationBroken: The file is invalid; every line names file, line and key.
     """
     source = read_source(text, name)
     notices = [*translate(source)]
     values = {key: value for key, value in source.values.items() if value is not None}
-    # As JSON: there strict types accept a text for an enum and a list for a tuple.
+    # In JSON mode strict types accept a text for an enum and a list for a tuple.
     plain = json.dumps(values, default=str)
     problems, file = list[str](), None
     try:
         file = _file(plain, extra="forbid")
     except ValidationError as error:
         errors = error.errors(include_url=False)
-        # A list whose items are wrong counts as empty.
-        wrong = {it["loc"][:count] for it in errors for count in range(len(it["loc"]))}
-        errors = [it for it in errors if it["type"] != "too_short" or it["loc"] not in wrong]
+        # Skip "too short" for a list with invalid items: pydantic does not count those items.
+        parents = {error["loc"][:n] for error in errors for n in range(len(error["loc"]))}
+        errors = [
+            error for error in errors if error["type"] != "too_short" or error["loc"] not in parents
+        ]
         problems += [in_words(source, error, SettingsFile) for error in errors]
         if {"name", "title"} <= values.keys():
-            problems.append("Is it a playbook? Check that with: moot playbook check FILE")
+            problems.append("If it is a playbook, check it with: moot playbook check FILE")
         if all(error["type"] == "extra_forbidden" for error in errors):
-            with suppress(ValidationError):  # a key that is misspelt may be missed
+            with suppress(ValidationError):  # a misspelt key may be a required one
                 file = _file(plain, extra="ignore")
     if file:
         problems += faults(file, source, defaults.settings, defaults.providers)
@@ -117,18 +118,18 @@ def _file(plain: str, *, extra: Literal["forbid", "ignore"]) -> SettingsFile:
 
 
 def prompt_reader(folder: FilePath) -> ReadPrompt:
-    """Reads prompt files in the folder of the configuration file, or below it.
+    """Return a function that reads prompt files in the configuration file's folder or below it.
 
-    What it returns raises `ConfigurationBroken` for a path that leads elsewhere: whoever may change
-    the settings could otherwise have any file of the machine sent to a model.
+    The function raises `ConfigurationBroken` for a path outside: otherwise a person who may change
+    the settings could send any file of the machine to a model.
     """
 
     def read(file: str) -> PromptText:
         path = folder / file
         if not path.resolve().is_relative_to(folder.resolve()):
             raise ConfigurationBroken(
-                f"The prompt file {file} is outside {folder}: put it beside the configuration "
-                "file, or below, and name it relative to that."
+                f"The prompt file {file} is outside {folder}. Put it into the folder of the "
+                "configuration file, or below, and write its path relative to that folder."
             )
         return PromptText(text=path.read_text(encoding="utf-8-sig"), source=str(path))
 
@@ -136,7 +137,7 @@ def prompt_reader(folder: FilePath) -> ReadPrompt:
 
 
 def laid_over(base: V, top: Value) -> V:
-    """`base` with every value that is set in `top`."""
+    """Return `base` with every value that is set in `top`, also within sections."""
     changes: dict[str, object] = {}
     for name in top.model_fields_set:
         old, new = getattr(base, name), getattr(top, name)
@@ -160,18 +161,18 @@ def text_of(path: FilePath) -> str:
 def in_words(
     source: WrittenFile, error: ErrorDetails, model: type[Value], *, noun: str = "setting"
 ) -> str:
-    """One problem as a line for people; `model` is what the whole file should be."""
+    """Return the error as a line for people; `model` is the model of the whole file."""
     path: Path = tuple(error["loc"])
-    where = source.at(path)
+    location = source.at(path)
     if error["type"] == "extra_forbidden":
         annotation: object = model
         for step in path[:-1]:
             annotation = inside(annotation, step)
         keys = list(keys_of(model_in(annotation) or model))
         name = str(path[-1])
-        other = "" if name.lower() in keys else elsewhere(name, model)
-        return f"{where} is no {noun}.{other or f' {nearest(name, keys)}'}"
-    return complaint(where, error)
+        hint = "" if name.lower() in keys else section_hint(name, model)
+        return f"{location} is no {noun}.{hint or f' {nearest(name, keys)}'}"
+    return complaint(location, error)
 
 
 def _is_named(choice: ModelChoice | Speaker | None) -> bool:
@@ -179,7 +180,7 @@ def _is_named(choice: ModelChoice | Speaker | None) -> bool:
 
 
 class _FileCompletion:
-    """Completes a file: fills in models and names it leaves out, reads its prompt files."""
+    """Builds `Settings` from a file: fills in missing models and names, reads prompt files."""
 
     def __init__(self, file: SettingsFile, defaults: FileDefaults, read: ReadPrompt) -> None:
         self._file, self._base, self._read = file, defaults.settings, read
@@ -189,12 +190,12 @@ class _FileCompletion:
 
     def settings(self) -> Settings:
         file, base = self._file, self._with_models()
-        # Whatever a file may set arrives; below is what takes more than that.
-        set_here = {name: getattr(file, name) for name in file.model_fields_set & _COMMON}
+        # Copy all values of the file; `changes` has those that need more than a copy.
+        file_values = {name: getattr(file, name) for name in file.model_fields_set & _COMMON}
         settings = laid_over(base, file.debate)
-        settings = laid_over(settings, CommonSettings.model_construct(**set_here))
+        settings = laid_over(settings, CommonSettings.model_construct(**file_values))
         rules = self._summaries(settings.summarization, "for summaries", None)
-        # Warnings come in the order of the file.
+        # Read prompts in the order of the file, so that warnings are in that order.
         prompts = self._prompts(file.prompts, "for every agent")
         changes: dict[str, object] = {
             "summarization": rules,
@@ -203,7 +204,7 @@ class _FileCompletion:
             "prompts": prompts,
             "summary_model": base.summary_model,
             "shadow_model": base.shadow_model,
-            # What the file says of a model is laid over what came with its provider.
+            # The file's records come last and override those of providers.
             "models": (*base.models, *file.models),
         }
         if file.judge:
@@ -213,14 +214,15 @@ class _FileCompletion:
 
     def _with_models(self) -> Settings:
         file, base = self._file, self._base
-        served = tuple(
+        server_models = tuple(
             ModelChoice(provider=server.name, model=model)
             for server in file.servers
             for model in server.models
         )
         names_model = _is_named(file.default_model)
-        if served and not names_model and base.agent_model.provider == OFFLINE:
-            models = {"agent_model": served[0], "judge_model": served[0], "mixed_models": served}
+        if server_models and not names_model and base.agent_model.provider == OFFLINE:
+            first = server_models[0]
+            models = {"agent_model": first, "judge_model": first, "mixed_models": server_models}
             base = base.model_copy(update=models)
         agent_model = self._choice(file.default_model, base.agent_model)
         usual_judge = agent_model if names_model else base.judge_model
@@ -236,21 +238,21 @@ class _FileCompletion:
                 changes[name] = self._choice(choice, judge_model)
         return base.model_copy(update=changes)
 
-    def _choice(self, named: ModelChoice, usual: ModelChoice | None = None) -> ModelChoice:
-        """The model that is named; a provider alone stands for its usual model."""
-        named, usual = split_name(named, self._in_names), usual or ModelChoice()
-        provider = named.provider or usual.provider
-        model = named.model or (usual.model if provider == usual.provider else "")
+    def _choice(self, choice: ModelChoice, usual: ModelChoice | None = None) -> ModelChoice:
+        """Complete a model choice: use `usual`, or the provider's default model."""
+        choice, usual = split_name(choice, self._in_names), usual or ModelChoice()
+        provider = choice.provider or usual.provider
+        model = choice.model or (usual.model if provider == usual.provider else "")
         model = model or self._providers.get(provider, usual.model)
         return ModelChoice(provider=provider, model=model)
 
     def _agents(self, usual: Sequence[ModelChoice], rules: Summarization) -> tuple[Agent, ...]:
-        """The agents; the usual models are dealt in turn to those that name none."""
-        agents, dealt, roles = list[Agent](), cycle(usual), self._base.roles
+        """Return the agents. Those without a model get the usual models in turn."""
+        agents, models, roles = list[Agent](), cycle(usual), self._base.roles
         for agent in self._file.agents:
             provider = split_name(agent, self._in_names).provider
-            same = [choice for choice in usual if choice.provider == provider]
-            model = (*same, usual[0])[0] if _is_named(agent) else next(dealt)
+            of_provider = [choice for choice in usual if choice.provider == provider]
+            model = (*of_provider, usual[0])[0] if _is_named(agent) else next(models)
             role = role_id(agent.role, roles) or agent.role
             plain = agent_for(role, self._choice(agent, model), roles)
             plain = plain.model_copy(update={"id": agent.id, "enabled": agent.enabled})
@@ -258,38 +260,38 @@ class _FileCompletion:
         return tuple(agents)
 
     def _speaker(self, speaker: Speaker, plain: Agent, rules: Summarization) -> Agent:
-        """The agent `plain` with what the file says of it; `rules` are those for summaries."""
-        name, own = speaker.name or plain.name, speaker.summarization
+        """Return the agent `plain` with the file's values; `rules` are for all summaries."""
+        name, summarization = speaker.name or plain.name, speaker.summarization
         changes: dict[str, object] = {"name": name, "temperature": speaker.temperature}
         if "icon" in speaker.model_fields_set:
             changes["icon"] = speaker.icon
         if speaker.fallbacks is not None:
             changes["fallbacks"] = tuple(map(self._choice, speaker.fallbacks))
         changes["prompts"] = {**plain.prompts, **self._prompts(speaker.prompts, name)}
-        if own:
-            complete = laid_over(rules, own)
+        if summarization:
+            complete = laid_over(rules, summarization)
             changes["summarization"] = self._summaries(complete, f"{name}, summaries", rules.prompt)
         return plain.model_copy(update=changes)
 
     def _summaries(
-        self, rules: Summarization, what: str, instead: PromptText | None
+        self, rules: Summarization, purpose: str, default: PromptText | None
     ) -> Summarization:
-        """The rules with their prompt read; with another one if it cannot be used."""
+        """Read the prompt file of these rules; use `default` if it cannot be used."""
         if rules.prompt is None or rules.prompt.text:
             return rules
-        prompt = self._prompt(rules.prompt.source, "summary", what)
-        return rules.model_copy(update={"prompt": prompt or instead})
+        prompt = self._prompt(rules.prompt.source, "summary", purpose)
+        return rules.model_copy(update={"prompt": prompt or default})
 
-    def _prompts(self, named: Mapping[str, PromptText], who: str) -> Mapping[str, PromptText]:
-        """The prompts that can be used, by name; a warning for each of the others."""
+    def _prompts(self, files: Mapping[str, PromptText], agent: str) -> Mapping[str, PromptText]:
+        """Read prompt files, by name. Add a warning for each that cannot be used."""
         prompts = {
-            name: self._prompt(prompt.source, name, f"{who}, {name}")
-            for name, prompt in named.items()
+            name: self._prompt(prompt.source, name, f"{agent}, {name}")
+            for name, prompt in files.items()
         }
         return {name: prompt for name, prompt in prompts.items() if prompt}
 
-    def _prompt(self, file: str, name: str, what: str) -> PromptText | None:
-        """One prompt; None, with a warning, if it is no good."""
+    def _prompt(self, file: str, name: str, purpose: str) -> PromptText | None:
+        """Read a prompt file. Return None and add a warning if it cannot be used."""
         try:
             prompt = self._read(file)
             reason = override_fault(name, prompt.text)
@@ -300,7 +302,7 @@ class _FileCompletion:
         if not reason:
             return prompt
         self._warnings.append(
-            f"The prompt file {file} ({what}) cannot be used: {reason}. The prompt for every "
-            "agent, or else the built-in one, takes its place."
+            f"The prompt file {file} ({purpose}) cannot be used: {reason}. The prompt for every "
+            "agent is used instead, or the built-in one."
         )
         return None

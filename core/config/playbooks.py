@@ -1,6 +1,6 @@
-"""Playbooks: a YAML file each, built in or beside the settings file; what is wrong in one is said.
+"""Loads and checks playbooks: YAML files, built in or in a folder beside the settings file.
 
-A team's own with the name of a built-in one stands in its place. A broken one is left out.
+A team's playbook replaces a built-in one of the same name. An invalid playbook is left out.
 """
 
 import json
@@ -23,26 +23,25 @@ from core.rules.formats.registry import formats_with
 from core.settings import Settings
 from core.wrong_values import nearest
 
-#: Where a team's own are, in the folder of the settings file.
+#: Subfolder with a team's playbooks, in the folder of the settings file.
 FOLDER = "playbooks"
 _SUFFIXES = frozenset({".yaml", ".yml"})
 _BUILT_IN = FilePath(__file__).parent.parent / "playbooks"
-#: One alone is no debate.
 _FEWEST_AGENTS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class AvailablePlaybooks:
-    #: Built-in ones, with a team's own in place of or after them, by name.
+    #: Playbooks by name: built-in ones (or the team's replacements), then the team's other ones.
     playbooks: Mapping[str, Playbook]
-    #: Files of the team's own, by name.
+    #: Files of the team's playbooks, by name.
     own: Mapping[str, FilePath]
-    #: What is wrong with those that are left out, a line each: file, line and key.
+    #: Errors of playbooks that are left out, a line each: file, line and key.
     faults: Sequence[str]
 
 
 def find_playbooks(folder: FilePath | None, settings: Settings) -> AvailablePlaybooks:
-    """The built-in playbooks, and those in the folder of the settings file, if there is one."""
+    """Load the built-in playbooks, and those in the folder of the settings file, if any."""
     team, own, faults = dict[str, Playbook](), dict[str, FilePath](), list[str]()
     files: Sequence[FilePath] = ()
     with suppress(OSError):  # there is no such folder
@@ -62,9 +61,9 @@ def find_playbooks(folder: FilePath | None, settings: Settings) -> AvailablePlay
             team[playbook.name], own[playbook.name] = playbook, file
     playbooks = dict[str, Playbook]()
     for name, playbook in built_in().items():
-        # Without agents that these settings disable; where too few are left, with the usual ones.
-        there = tuple(agent for agent in playbook.agents if _is_there(agent, settings))
-        agents = there if len(there) >= _FEWEST_AGENTS else ()
+        # Leave out agents that the settings disable; with too few left, the usual agents debate.
+        agents = tuple(agent for agent in playbook.agents if _is_available(agent, settings))
+        agents = agents if len(agents) >= _FEWEST_AGENTS else ()
         playbooks[name] = playbook.model_copy(update={"agents": agents})
     return AvailablePlaybooks(playbooks=playbooks | team, own=own, faults=faults)
 
@@ -75,10 +74,10 @@ def load_playbook(file: FilePath, settings: Settings) -> Playbook:
 
 
 def read_playbook(text: str, name: str, settings: Settings) -> Playbook:
-    """The playbook in the text of a file, which may name agents and roles of these settings.
+    """Parse a playbook; agents and roles must exist in these settings.
 
     Raises:
-        ConfigurationBroken: It cannot be used; every line names file, line and key.
+        ConfigurationBroken: The playbook is invalid; every line names file, line and key.
     """
     source = read_source(text, name, example="title: …")
     try:
@@ -87,34 +86,34 @@ def read_playbook(text: str, name: str, settings: Settings) -> Playbook:
         errors = error.errors(include_url=False)
         lines = [in_words(source, error, Playbook, noun="key of a playbook") for error in errors]
         raise ConfigurationBroken("\n".join(lines)) from None
-    if wrong := list(_misfits(playbook, source, settings)):
-        raise ConfigurationBroken("\n".join(wrong))
+    if faults := list(_faults(playbook, source, settings)):
+        raise ConfigurationBroken("\n".join(faults))
     return playbook
 
 
 @cache
 def built_in() -> Mapping[str, Playbook]:
-    """The playbooks that come with Moot, by name, in the order of their files."""
-    # Somebody waits for them, and they are without faults, so that no lines are needed.
+    """Return the built-in playbooks by name, in the order of their files."""
+    # The C loader is fast but keeps no line numbers. These files need none: tests check them.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     files = sorted(_BUILT_IN.glob("*.yaml"))
-    read = (yaml.load(file.read_text("utf-8"), Loader=loader) for file in files)  # noqa: S506 - both are safe loaders
-    playbooks = [_checked_playbook(values) for values in read]
+    contents = (yaml.load(file.read_text("utf-8"), Loader=loader) for file in files)  # noqa: S506 - both are safe loaders
+    playbooks = [_checked_playbook(values) for values in contents]
     return {playbook.name: playbook for playbook in playbooks}
 
 
 def _checked_playbook(values: Mapping[str, Any]) -> Playbook:
-    # As JSON: there strict types accept a text for an enum and a list for a tuple.
+    # In JSON mode strict types accept a text for an enum and a list for a tuple.
     plain = json.dumps(values, default=str)
     return Playbook.model_validate_json(plain, strict=True, extra="forbid")
 
 
 def built_in_text(name: str) -> str:
-    """The file of a built-in playbook, to begin one's own from."""
+    """Return the text of a built-in playbook's file, as a template for a team's playbook."""
     return (_BUILT_IN / f"{name}.yaml").read_text(encoding="utf-8")
 
 
-def _is_there(name: str, settings: Settings) -> bool:
+def _is_available(name: str, settings: Settings) -> bool:
     try:
         find_agent(name, settings)
     except BadInput:
@@ -122,31 +121,31 @@ def _is_there(name: str, settings: Settings) -> bool:
     return True
 
 
-def _misfits(playbook: Playbook, source: WrittenFile, settings: Settings) -> Iterator[str]:
-    """A line for each value that is of the right type and does not fit this Moot."""
+def _faults(playbook: Playbook, source: WrittenFile, settings: Settings) -> Iterator[str]:
+    """Yield a line for each value that has the right type but does not fit these settings."""
     form, formats = playbook.format, formats_with(settings.agendas)
     if form is not None and form not in formats:
         hint = nearest(form, list(formats))
         yield f'{source.at(("format",))}: there is no format "{form}". {hint}'
     elif form and playbook.rounds and playbook.rounds > formats[form].most_rounds:
         most = formats[form].most_rounds
-        yield f"{source.at(('rounds',))}: a {form} has {most} at most."
-    for at, name in enumerate(playbook.agents):
-        if not _is_there(name, settings):
+        yield f"{source.at(('rounds',))}: the format {form} has {most} at most."
+    for index, name in enumerate(playbook.agents):
+        if not _is_available(name, settings):
             names = ", ".join(known_agents(settings))
-            where = source.at(("agents", at))
-            yield f'{where}: there is no agent or role "{name}". There are: {names}.'
+            location = source.at(("agents", index))
+            yield f'{location}: there is no agent or role "{name}". There are: {names}.'
     if playbook.agents and len(playbook.agents) < _FEWEST_AGENTS:
-        yield f"{source.at(('agents',))}: one agent alone is no debate; name at least two, or none."
-    yield from _repeated(playbook, source)
+        yield f"{source.at(('agents',))}: a debate needs two agents; name at least two, or none."
+    yield from _duplicates(playbook, source)
 
 
-def _repeated(playbook: Playbook, source: WrittenFile) -> Iterator[str]:
-    named = {"agents": "", "criteria": "name", "evidence": "name", "verdict": "title"}
-    for key, field in named.items():
+def _duplicates(playbook: Playbook, source: WrittenFile) -> Iterator[str]:
+    name_fields = {"agents": "", "criteria": "name", "evidence": "name", "verdict": "title"}
+    for key, field in name_fields.items():
         entries: Sequence[Any] = getattr(playbook, key)
         names = [str(getattr(entry, field) if field else entry) for entry in entries]
-        for at, name in enumerate(names):
-            if name.casefold() in map(str.casefold, names[:at]):
-                where = source.at((key, at, field) if field else (key, at))
-                yield f'{where}: "{name}" is here already.'
+        for index, name in enumerate(names):
+            if name.casefold() in map(str.casefold, names[:index]):
+                location = source.at((key, index, field) if field else (key, index))
+                yield f'{location}: "{name}" is listed twice.'

@@ -1,4 +1,4 @@
-"""YAML or JSON text → plain values that remember where each was written; hints at keys (pure)."""
+"""Parses YAML or JSON and keeps the line of each value; gives hints for unknown keys (pure)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,13 +12,14 @@ from pydantic.fields import FieldInfo
 
 from core.errors import ConfigurationBroken
 
-#: A key's way from the top of the file: `("agents", 0, "model")`.
+#: The path of a key from the top of the file: `("agents", 0, "model")`.
 Path = tuple[str | int, ...]
 
 _TEXT = "tag:yaml.org,2002:str"
 _MERGE = "tag:yaml.org,2002:merge"
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-#: Under these stand others' names: of models, agents; and within a tool's arguments, however deep.
+#: Sections whose keys are names and stay unchanged: of models and agents, and (at any depth) the
+#: arguments of a tool.
 _NAMES, _ARGUMENTS = (("prices",), ("weights",)), "arguments"
 
 
@@ -40,30 +41,30 @@ class ValuePosition(NamedTuple):
 class WrittenFile:
     name: str
     values: dict[str, Any]
-    #: Where each value was written, and under which name.
+    #: Line and written name of each value.
     marks: dict[Path, ValuePosition] = field(default_factory=dict[Path, ValuePosition])
 
     def at(self, path: Path) -> str:
-        """File, line and key of a value, for messages; the nearest parent's line if unknown."""
-        known = path
-        while known and known not in self.marks:
-            known = known[:-1]
-        rest = words_of(path[len(known) :])
-        if not known:
-            return f"{self.name}: {rest}"
-        words, line = self.marks[known]
-        joint = "." if rest and not rest.startswith("[") else ""
-        return f"{self.name}, line {line}: {words}{joint}{rest}"
+        """Return file, line and key of a value for messages; without its line, its parent's."""
+        marked_path = path
+        while marked_path and marked_path not in self.marks:
+            marked_path = marked_path[:-1]
+        suffix = words_of(path[len(marked_path) :])
+        if not marked_path:
+            return f"{self.name}: {suffix}"
+        words, line = self.marks[marked_path]
+        separator = "." if suffix and not suffix.startswith("[") else ""
+        return f"{self.name}, line {line}: {words}{separator}{suffix}"
 
     def section(self, path: Path) -> dict[str, Any]:
-        """The keys and values there; empty where something else is written."""
+        """Return the mapping at this path; empty if there is none."""
         place: Any = self.values
         for step in path:
             place = place[step] if isinstance(step, int) else _mapping(place).get(step)
         return _mapping(place)
 
     def move(self, old: Path, new: Path) -> None:
-        """Have what was written at `old` count as written at `new`, unless something is there."""
+        """Move the value at `old`, with its line, to `new`, unless `new` has a value already."""
         section, key = self.section(old[:-1]), str(old[-1])
         if key not in section:
             return
@@ -85,22 +86,25 @@ def _mapping(value: object) -> dict[str, Any]:
 
 
 def words_of(path: Path) -> str:
-    """The path as people write it: `agents[0].model`."""
+    """Return the path as text: `agents[0].model`."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "".join(steps).removeprefix(".")
 
 
 def read_source(text: str, name: str, *, example: str = "debate: …") -> WrittenFile:
-    """The values in a configuration file or a playbook; `example` is a line as it may hold.
+    """Parse a configuration file or a playbook. Keys in camelCase become snake_case.
 
-    Keys in camelCase are read in snake_case.
+    Args:
+        text: The content of the file.
+        name: Name of the file, for messages.
+        example: A valid line, for the message about a file that is not a mapping.
 
     Raises:
-        ConfigurationBroken: It is no YAML or JSON, or no mapping; names file and line.
+        ConfigurationBroken: It is no valid YAML or JSON, or no mapping; names file and line.
     """
     is_json = name.lower().endswith(".json")
     try:
-        # Apart from tabs between its values and 1e3 JSON is YAML.
+        # JSON is YAML except for tabs between values and numbers like 1e3.
         loader = _JSONLoader(text.replace("\t", " ")) if is_json else yaml.SafeLoader(text)
         node = loader.get_single_node()
         if node is None:
@@ -119,17 +123,21 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Writte
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigurationBroken(f"{name} cannot be read: {error}.") from None
     if not isinstance(values, dict | None):
-        raise ConfigurationBroken(f"{name} must hold settings by name, like `{example}`.")
+        raise ConfigurationBroken(f"{name} must contain settings by name, like `{example}`.")
     return WrittenFile(name, cast("dict[str, Any]", values or {}), marks)
 
 
 def _marks(
     name: str, node: yaml.Node, path: Path, written: Path = ()
 ) -> Iterator[tuple[Path, ValuePosition]]:
-    """Where every key and list item under the node stands; its keys become snake_case."""
+    """Yield the position of every key and list item in a node. Changes keys to snake_case.
+
+    `written`: the path as written in the file.
+    """
     places = list[tuple[str | int, str | int, int, yaml.Node]]()
     if isinstance(node, yaml.SequenceNode):
-        places += [(at, at, item.start_mark.line + 1, item) for at, item in enumerate(node.value)]
+        items = enumerate(node.value)
+        places += [(index, index, item.start_mark.line + 1, item) for index, item in items]
     first_lines: dict[str, int] = {}
     for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
         line = key.start_mark.line + 1
@@ -142,13 +150,13 @@ def _marks(
             key.value = _HUMP.sub("_", word).lower() if _HUMP.search(word) else word
         if key.value in first_lines:
             raise ConfigurationBroken(
-                f"{name}, line {line}: {words_of((*written, word))} is here a second time; "
-                f"first on line {first_lines[key.value]}."
+                f"{name}, line {line}: {words_of((*written, word))} is set twice; first on line "
+                f"{first_lines[key.value]}."
             )
         first_lines[key.value] = line
-        if key.tag == _MERGE:  # keys taken over from elsewhere in the file
-            for merged in value.value if isinstance(value, yaml.SequenceNode) else [value]:
-                yield from _marks(name, merged, path, written)
+        if key.tag == _MERGE:  # keys of other mappings in the file (`<<: *anchor`)
+            for mapping in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                yield from _marks(name, mapping, path, written)
         else:
             places.append((key.value, word, line, value))
     for step, word, line, value in places:
@@ -163,7 +171,7 @@ def keys_of(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
 
 
 def model_in(annotation: object) -> type[BaseModel] | None:
-    """The model in `X` or `X | None`."""
+    """Return the model class in `X` or `X | None`; None if there is none."""
     if get_origin(annotation) in {Union, UnionType}:
         return next(filter(None, map(model_in, get_args(annotation))), None)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -172,7 +180,7 @@ def model_in(annotation: object) -> type[BaseModel] | None:
 
 
 def inside(annotation: object, step: str | int) -> object:
-    """The type of what is under a key, or of a list's item; None if the key is unknown."""
+    """Return the type of a key's value or of a list's item; None if the key is unknown."""
     if model := model_in(annotation):
         field = keys_of(model).get(str(step))
         return field.annotation if field else None
@@ -183,13 +191,13 @@ def inside(annotation: object, step: str | int) -> object:
     return get_args(annotation)[1] if get_origin(annotation) is Mapping else Any
 
 
-def elsewhere(name: str, model: type[BaseModel]) -> str:
-    """A hint at the section that has a key of exactly this name; empty if none has."""
+def section_hint(name: str, model: type[BaseModel]) -> str:
+    """Return a hint at the section that has a key of this name; empty if there is none."""
     name = name.lower()
     if name in keys_of(model):
         return f' Did you mean "{name}" at the top of the file?'
-    for section, found in keys_of(model).items():
-        part = model_in(found.annotation)
+    for section, info in keys_of(model).items():
+        part = model_in(info.annotation)
         if part and name in keys_of(part):
             return f' Did you mean "{section}.{name}"?'
     return ""

@@ -1,4 +1,4 @@
-"""Settings as a configuration file again: what `moot config` prints (pure)."""
+"""Writes settings as a configuration file, for `moot config` (pure)."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ _HEAD = "# Configuration of Moot: docs/configuration.md says what each setting d
 
 
 def as_yaml(file: SettingsFile) -> str:
-    """The file under Moot's names; keys that it leaves out stay out."""
+    """Return the file as YAML with Moot's keys, without defaults."""
     values = file.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
     # Keep an explicit "no cap", which differs from a missing key.
     if "debate_cost" in file.limits.model_fields_set:
@@ -23,7 +23,7 @@ def as_yaml(file: SettingsFile) -> str:
 
 
 def all_as_yaml(settings: Settings, folder: Path) -> str:
-    """All settings in force, in the form of a file in this folder."""
+    """Return all settings as the YAML of a file in this folder."""
     judge = settings.judge or judge_for(settings.judge_model)
     if settings.judge_models:
         judge = judge.model_copy(update={"provider": "", "model": ""})
@@ -38,12 +38,13 @@ def all_as_yaml(settings: Settings, folder: Path) -> str:
     parts: list[Any] = [values["debate"], values["judge"], *values["agents"]]
     rules = [settings.summarization, judge.summarization]
     rules += [agent.summarization for agent in settings.agents]
-    for part, own in zip(parts, rules, strict=True):
+    for part, summarization in zip(parts, rules, strict=True):
         # A method that is not set explicitly depends on the format.
-        if own and "method" not in own.model_fields_set:
+        if summarization and "method" not in summarization.model_fields_set:
             del part["summarization"]["method"]
-        if own and own.prompt:
-            part["summarization"]["prompt_file"] = _relative(own.prompt.source, folder)
+        if summarization and summarization.prompt:
+            file_path = _relative(summarization.prompt.source, folder)
+            part["summarization"]["prompt_file"] = file_path
     for part in (values, *parts[1:]):
         prompts = part["prompts"]
         part["prompts"] = {name: _relative(file, folder) for name, file in prompts.items()}

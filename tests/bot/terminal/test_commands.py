@@ -340,7 +340,7 @@ def test_a_configuration_can_be_checked_imported_and_shown(moot: Moot) -> None:
 
     assert checked.exit_code == 0
     assert checked.stdout.startswith("debate-config.json can be used.")
-    words = "Notice: debate-config.json, line 1: debate.synthesisMethod: Moot has no such switch"
+    words = "Notice: debate-config.json, line 1: debate.synthesisMethod: Moot has no such setting"
     assert words in imported.stderr
     assert yaml.safe_load(Path("moot.yaml").read_text(encoding="utf-8")) == {
         "debate": {"rounds": 2},

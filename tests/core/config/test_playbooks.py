@@ -74,14 +74,14 @@ FAULTS = [
     ("title: Tool choice\n", "", "tool.yaml: title is missing."),
     ("    must: true", "    weight: 2", "line 14: criteria[0].weight is no key of a playbook."),
     ("format: panel", "format: duel", 'line 5: format: there is no format "duel".'),
-    ("rounds: 3", "rounds: 9", "line 6: rounds: a panel has 7 at most."),
+    ("rounds: 3", "rounds: 9", "line 6: rounds: the format panel has 7 at most."),
     ("simplicity,", "wizard,", 'line 4: agents[0]: there is no agent or role "wizard".'),
-    ("[simplicity, operations]", "[simplicity]", "line 4: agents: one agent alone"),
+    ("[simplicity, operations]", "[simplicity]", "line 4: agents: a debate needs two agents"),
     ("Which tool a squad takes.", "|\n  Two\n  lines", "line 3: description must be on one"),
     ("name: tool-choice", "name: Tool Choice", "line 1: name must fit the pattern"),
     ("    must: true\n", "    must: true\n  - {name: ease, meaning: Again.}\n",
-     'line 15: criteria[1].name: "ease" is here already.'),
-    ("simplicity,", "operations,", 'line 4: agents[1]: "operations" is here already.'),
+     'line 15: criteria[1].name: "ease" is listed twice.'),
+    ("simplicity,", "operations,", 'line 4: agents[1]: "operations" is listed twice.'),
 ]  # fmt: skip
 
 
