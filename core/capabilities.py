@@ -1,6 +1,6 @@
-"""What each model can take and what its vendor does: a table read from `capabilities.toml`.
+"""Capabilities of models and their vendors, from the table `capabilities.toml`.
 
-Records that fit a model are laid over each other in the order of the file, then those of settings.
+Later records that match a model override earlier ones; records of the settings come last.
 """
 
 import tomllib
@@ -32,60 +32,60 @@ class Price(Value):
 
 
 class Capability(Value):
-    """What a model can take. Sizes are in tokens."""
+    """Limits and features of a model. Sizes are in tokens."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     context_tokens: int
-    #: The most the vendor lets it write in one reply, hidden reasoning included.
+    #: The vendor's limit for one reply, hidden reasoning included.
     output_tokens: int
-    #: Room for hidden reasoning, on top of the reply, per effort.
+    #: Tokens for hidden reasoning, in addition to the reply, by effort.
     reasoning_tokens: Mapping[str, int]
     sampling: bool
     #: The vendor's word for each effort; an effort that is missing is not sent.
     efforts: Mapping[str, str]
     #: The vendor's kind of thinking for each effort; an effort that is missing sends none.
     thinking: Mapping[str, str]
-    #: How a structured answer is asked for. `object`: any JSON, the schema goes into the prompt.
+    #: How to request a structured answer. `object`: any JSON, the schema goes into the prompt.
     answers: Literal["strict", "object", "prompt"]
-    #: `explicit`: only up to marked places. `automatic`: the vendor caches by itself.
+    #: `explicit`: up to marked places only. `automatic`: the vendor caches by itself.
     cache: Literal["explicit", "automatic", "none"]
-    #: A shorter beginning is silently not cached.
+    #: A shorter prefix of a prompt is not cached.
     cache_min_tokens: int
-    #: Seconds after which an unused entry may be gone.
+    #: Seconds after which an unused cache entry may expire.
     cache_seconds: float
-    #: Tokens this model makes of a text, compared with the usual estimate.
+    #: Tokens of this model per token of the usual estimate.
     token_factor: float
-    #: Tokens a second it writes, for estimates of time.
+    #: Output tokens per second, for estimates of time.
     speed: float
-    #: Runs on our own machine: costs nothing.
+    #: Runs on this machine and costs nothing.
     local: bool
 
 
-#: The providers whose name in the public price list is another one.
+#: Providers that have another name in the public price list.
 PRICE_BOOKS: Mapping[str, str] = {"moonshot": "moonshotai"}
-#: One record of the table: `provider` and `match` are patterns, the rest are fields to lay over.
+#: A record of the table: `provider` and `match` are patterns, the other keys override fields.
 Record = Mapping[str, Any]
 
 
 class Retirement(Value):
-    """A model its vendor takes out of service."""
+    """A model that its vendor retires."""
 
     provider: str
     match: str
-    #: None: the vendor has announced no day that we know of.
+    #: None: no known date.
     on: date | None = None
     instead: str
 
 
 class UsualModels(Value):
-    """The models of a provider that serve where nobody names one."""
+    """The default models of a provider."""
 
     agent: str
     judge: str
-    #: Cheap, and good enough to sum up, to cast and to merge.
+    #: A cheap model for summaries, casting and merging.
     summary: str
-    #: The best first; of a reseller those of several makers.
+    #: The best model first; for a reseller, models of several makers.
     strongest: tuple[str, ...] = ()
 
 
@@ -96,12 +96,12 @@ def _table() -> Mapping[str, Any]:
 
 
 def usual_models() -> Mapping[str, UsualModels]:
-    """The models that serve where nobody names one, by provider; Ollama has what was pulled."""
+    """Return the default models by provider. Ollama has no entry: its models are those pulled."""
     return {row["provider"]: UsualModels.model_validate(row) for row in _table()["usual"]}
 
 
 def retirement(provider: str, model: str) -> Retirement | None:
-    """When this model goes out of service; None if nothing is known about that."""
+    """Return the retirement of a model; None if none is known."""
     for record in _table()["retiring"]:
         if fits(record, provider, model):
             return Retirement.model_validate(record)
@@ -109,10 +109,10 @@ def retirement(provider: str, model: str) -> Retirement | None:
 
 
 def capability(provider: str, model: str, overrides: Sequence[Record] = ()) -> Capability:
-    """The limits of a model; careful defaults for an unknown one.
+    """Return the capabilities of a model; conservative defaults for an unknown model.
 
     Raises:
-        ValueError: An override has a field that does not exist or a value that does not fit.
+        ValueError: An override has an unknown field or an invalid value.
     """
     values: dict[str, Any] = {}
     for record in (*_table()["models"], *overrides):
@@ -129,7 +129,7 @@ def says_context(provider: str, model: str, overrides: Sequence[Record]) -> bool
 
 
 def fits(record: Record, provider: str, model: str) -> bool:
-    """Whether the record is about this model; vendors' prefixes like `openai/` do not count."""
+    """Whether the record matches this model. A vendor's prefix like `openai/` is ignored."""
     name = model.lower().rsplit("/", 1)[-1]
     pattern = str(record.get("match", "*")).lower()
     return fnmatchcase(provider, str(record.get("provider", "*"))) and (

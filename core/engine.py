@@ -1,10 +1,10 @@
-"""The engine loop: start ready turns, record their outcomes, have them told, repeat.
+"""The engine loop: start ready turns, record their outcomes, publish them to the sink, repeat.
 
-A run holds one debate by its run token. Results are recorded by the key of their turn before
-anything builds on them, so resuming after a crash is the same loop over the same log, and a model
-call whose answer is in the log is never made again.
+A run holds one debate by its run token. An outcome is recorded under the key of its turn before the
+loop continues, so resuming after a crash is the same loop over the same log, and a model call whose
+reply is in the log is never made again.
 
-Reason: the loop, and what it starts, lets go of and waits for, are read together.
+Reason: the loop and the turns that it starts, cancels and waits for are read together.
 """
 
 import asyncio
@@ -47,21 +47,21 @@ from core.usage import Usage
 
 _log = structlog.get_logger(__name__)
 
-#: Seconds for which a run believes that it still holds its debate: far less than another process
-#: waits before it takes over what a frozen one holds.
+#: Seconds for which a run relies on its last check that it holds its debate: far less than another
+#: process waits before it takes over the debates of a frozen one.
 PROOF_SECONDS = 1.0
-#: Seconds that the database may take to say so: less than until others take over, too.
+#: Seconds that this check may take in a busy database; also less than the time until a takeover.
 ASKING_SECONDS = 10.0
-#: Seconds that the outcome of a turn which is let go may take to be recorded.
+#: Seconds to record the outcome of a turn that is cancelled.
 RECORDING_SECONDS = 5.0
-#: Seconds that summaries still being made may take when all else of a debate is done.
+#: Seconds to wait for unfinished summaries when the rest of a debate is done.
 SUMMARY_GRACE = 15.0
 
 
 class RunningTurn(NamedTuple):
     turn: Turn
     task: asyncio.Task[None]
-    #: Whether it may be offered again where its models are away.
+    #: Whether the turn is tried again later if its models are unavailable.
     waits: bool
 
 
@@ -72,9 +72,9 @@ class WaitingTurn(NamedTuple):
 
 
 class TurnTaker(Protocol):
-    """Takes turns; `core.acts.take.Turns.take` says what is asked of it.
+    """Takes turns; `core.acts.take.Turns.take` documents the arguments.
 
-    Every error but `ModelsAway` and `CallFailed` is a fault of ours and stops the run loudly.
+    Every error except `ModelsAway` and `CallFailed` is a bug and ends the run.
     """
 
     async def take(
@@ -107,12 +107,12 @@ class Engine:
     async def run(self, debate_id: str) -> Debate:
         """Advance the debate until it has ended or nothing is left to do for now.
 
-        Every event is on disk before it is published and before anything builds on it. Calling it
-        again for an ended debate publishes what was not published yet and returns.
+        Every event is durable before it is published and before the debate goes on from it. For an
+        ended debate this publishes the events that are not published yet.
 
         Raises:
-            DebateUnknown: No such debate.
-            RunLost: Another run has taken the debate over; this one has stopped working on it.
+            DebateUnknown: There is no such debate.
+            RunLost: Another run has taken the debate over.
             StoreDown: The database failed; run again later.
         """
         token = await self.store.claim(debate_id)
@@ -126,7 +126,7 @@ class Engine:
             await run.cancel()
 
     def wake(self, debate_id: str) -> bool:
-        """Tell a running debate that its log has grown; False if it is not running here."""
+        """Notify the run of a debate that its log has grown. Return False if none runs here."""
         run = self._runs.get(debate_id)
         if run:
             run.wake()
@@ -141,9 +141,9 @@ class _Run:
         self._began = engine.clock.now()
         self._working: dict[str, RunningTurn] = {}
         self._waiting: dict[str, WaitingTurn] = {}
-        #: What calls spent that were given up, until it is booked.
+        #: Usage of cancelled calls that is not recorded yet.
         self._dropped = Usage()
-        #: What this run has written since its last step, by number.
+        #: Events that this run has written since its last step, by `seq`.
         self._own: dict[int, RecordedEvent] = {}
         self._woken = False
         self._changed = asyncio.Event()
@@ -154,15 +154,15 @@ class _Run:
             published=published,
             on_end=self._changed.set,
         )
-        #: The debate as this run last saw it.
+        #: The debate after the last step.
         self._debate: Debate | None = None
-        #: Since when only summaries keep the debate from its end.
+        #: Since when the end only waits for summaries.
         self._ending_since: datetime | None = None
-        #: When the database last said that this run holds the debate.
+        #: When the database last confirmed that this run holds the debate.
         self._proven_at = self._began
 
     def wake(self) -> None:
-        """Note that the log has grown; the next step reads it from the store."""
+        """Mark the log as grown; the next step reads it from the store."""
         self._woken = True
         self._changed.set()
 
@@ -174,21 +174,21 @@ class _Run:
             await self._wait(debate)
 
     async def _step(self) -> tuple[Debate, bool]:
-        """Do one step. Returns the debate after it and whether nothing is left to do for now."""
-        debate, news = await self._catch_up()
-        began = await self._start_ready(debate)
-        if news or began:
-            self._telling.tell(news, debate, began)
-        if self._own:  # recorded meanwhile, as what was let go: the next step builds on it
+        """Do one step. Return the debate after it and whether nothing is left to do for now."""
+        debate, events = await self._catch_up()
+        started_turns = await self._start_ready(debate)
+        if events or started_turns:
+            self._telling.tell(events, debate, started_turns)
+        if self._own:  # outcomes of cancelled turns were recorded meanwhile: do another step
             return debate, False
         usage, self._dropped = self._dropped, Usage()
-        if usage.attempts:  # what given-up calls have spent, also where the debate has just ended
+        if usage.attempts:  # record the usage of cancelled calls, even if the debate has just ended
             await self._append(CallsDropped(usage=usage, origin=str(debate.seq)))
         is_busy = bool(self._in_foreground() or self._waiting_turns())
         if debate.status is not Status.RUNNING or is_busy:
-            self._ending_since = None  # it goes on: the next end waits for summaries anew
+            self._ending_since = None  # the grace for summaries begins anew at the next end
         if debate.status is not Status.RUNNING:
-            return debate, not self._in_foreground()  # people may ask about it
+            return debate, not self._in_foreground()  # answers to follow-up questions may be left
         outage = schedule.outage(debate)
         if outage and not debate.outage:
             await self._append(OutageBegan(reason=outage, origin=str(debate.seq)))
@@ -200,9 +200,10 @@ class _Run:
         return debate, not self._working
 
     async def _end_or_close(self, debate: Debate) -> None:
-        """Record the end of a debate, or of the time for answers, where either has come.
+        """Record the end of a debate, or of the time for answers, if it is due.
 
-        Nobody waits for a summary: only people or a time can bring the debate on.
+        Called when no turn but summaries is running, so only people or a time limit can continue
+        the debate.
         """
         ending = schedule.conclusion(debate)
         overdue = schedule.overdue(debate, self._clock.now())
@@ -216,15 +217,15 @@ class _Run:
             await self._append(ClarificationsClosed(which=overdue))
 
     async def cancel(self) -> None:
-        """Stop telling and all running turns; those without an outcome in the log run again later.
+        """Stop the sink's feed and all running turns. Turns without an outcome run again later.
 
-        All are told to stop before anything is waited for, so that nothing of it goes on where
-        this is cancelled as well.
+        Everything is cancelled before anything is awaited, so that nothing goes on running even if
+        this call is cancelled as well.
         """
         self._telling.stop()
         await self._drop(list(self._working))
         await self._telling.wait_until_stopped()
-        # Else the two would keep each other, and the debate, until cycles are looked for.
+        # Break the reference cycle, which would keep the debate in memory until garbage collection.
         del self._telling
 
     async def _drop(self, keys: Sequence[str]) -> None:
@@ -236,26 +237,28 @@ class _Run:
     async def _catch_up(self) -> tuple[Debate, Sequence[FoldedEvent]]:
         debate = self._debate
         seq = debate.seq if debate else 0
-        added: Sequence[RecordedEvent] = [self._own[at] for at in sorted(self._own) if at > seq]
+        new_events: Sequence[RecordedEvent] = [
+            self._own[number] for number in sorted(self._own) if number > seq
+        ]
         self._own.clear()
         woken, self._woken = self._woken, False
-        is_gapless = not added or added[-1].seq == seq + len(added)
-        if woken or debate is None or not is_gapless:  # not all that follows is this run's own
-            added = await self._store.all_events(self._token.debate_id, after=seq)
-        news: list[FoldedEvent] = []
-        for recorded in added:
+        is_gapless = not new_events or new_events[-1].seq == seq + len(new_events)
+        if woken or debate is None or not is_gapless:  # others may have written to the log
+            new_events = await self._store.all_events(self._token.debate_id, after=seq)
+        folded_events: list[FoldedEvent] = []
+        for recorded in new_events:
             debate = apply(debate, recorded)
-            news.append(FoldedEvent(debate, recorded))
+            folded_events.append(FoldedEvent(debate, recorded))
         if debate is None:
             raise LogBroken(f"The log of debate {self._token.debate_id} is empty.")
         self._debate = debate
-        return debate, news
+        return debate, folded_events
 
     async def _start_ready(self, debate: Debate) -> Sequence[Turn]:
-        """Start ready turns and cancel unwanted ones. Returns all ready turns if any is new.
+        """Start ready turns and cancel obsolete ones. Return all ready turns if any is new.
 
-        What runs beside the debate is finished, but for what nobody reads any more, and not begun
-        at the end.
+        Background turns (summaries) are finished unless nobody reads their result any more, and
+        are not started at the end of the debate.
         """
         if self._in_foreground() and _finishes_first(debate):
             return ()
@@ -264,12 +267,13 @@ class _Run:
             ready = {}
         self._waiting = {key: turn for key, turn in self._waiting.items() if key in ready}
         await self._drop(self._obsolete_turns(debate, ready))
-        recorded = {entry.event.key for entry in self._own.values()}  # while they were dropped
+        # Outcomes may have been recorded while the obsolete turns were cancelled.
+        recorded = {entry.event.key for entry in self._own.values()}
         now, has_new = self._clock.now(), False
         for key, turn in ready.items():
             waits, waiting = self._waits(debate, turn), self._waiting.get(key)
-            is_put_off = waits and waiting is not None and waiting.until > now
-            if key in self._working or key in recorded or is_put_off:
+            is_postponed = waits and waiting is not None and waiting.until > now
+            if key in self._working or key in recorded or is_postponed:
                 continue
             taking = self._take(debate, turn, waits=waits)
             task = asyncio.create_task(taking, name=f"{debate.id}/{key}")
@@ -289,7 +293,7 @@ class _Run:
                 and not self._waits(debate, work.turn)
             )
         ]
-        # Once the judge writes, nobody would read the summary that is made for it.
+        # When the judge already writes, nobody would read a summary for the judge.
         return [
             turn.key
             for turn in turns
@@ -297,70 +301,71 @@ class _Run:
         ]
 
     def _waits(self, debate: Debate, turn: Turn) -> bool:
-        """Whether a turn waits for models that are away: as long as it may take, or an outage."""
+        """Whether a turn waits for unavailable models: until its time limit, or in an outage."""
         now, waiting = self._clock.now(), self._waiting.get(turn.key)
-        waited = (now - waiting.since).total_seconds() if waiting else 0.0
-        is_over = waited >= debate.setup.limits.turn_seconds and not debate.outage
+        waiting_seconds = (now - waiting.since).total_seconds() if waiting else 0.0
+        is_over = waiting_seconds >= debate.setup.limits.turn_seconds and not debate.outage
         return schedule.waits_for_models(debate, turn.act) and not is_over
 
     async def _take(self, debate: Debate, turn: Turn, *, waits: bool) -> None:
-        """Take one turn and record its outcome; or offer it again when its models may be back."""
-        spent: list[Usage] = []
+        """Take one turn and record its outcome, or postpone it if its models are unavailable."""
+        usages: list[Usage] = []
         is_answered = False
         try:
             event = await self._turns.take(
-                debate, turn, spent.append, prove=self._prove, waits=waits
+                debate, turn, usages.append, prove=self._prove, waits=waits
             )
-            is_answered = bool(spent)  # what no model was asked says nothing about one
+            is_answered = bool(usages)  # a turn without a model call does not show that one works
         except ModelsAway as error:
-            self._dropped = sum(spent, start=self._dropped)
-            self._put_off(turn, error.until)
+            self._dropped = sum(usages, start=self._dropped)
+            self._postpone(turn, error.until)
             await self._note_presence(turn.agent, away=str(error))
             return
         except CallFailed as error:
-            now = self._debate or debate
-            if isinstance(error, ProviderDown | ProviderBusy) and now.outage and waits:
-                # Its time is up, but nothing is concluded by an outage: it is taken anew.
+            current = self._debate or debate
+            if isinstance(error, ProviderDown | ProviderBusy) and current.outage and waits:
+                # Its time is up, but a turn does not fail because of an outage: take it again.
                 self._dropped += error.usage
-                self._put_off(turn, None)
+                self._postpone(turn, None)
                 return
             event = _failure_event(turn, error)
             _log.warning("turn failed", debate=debate.id, turn=turn.key, reason=str(error))
         except asyncio.CancelledError:
-            self._dropped = sum(spent, start=self._dropped)
+            self._dropped = sum(usages, start=self._dropped)
             raise
         writing = asyncio.ensure_future(self._record(event, turn.agent if is_answered else ""))
         try:
             self._note(await asyncio.shield(writing))
         except asyncio.CancelledError:
-            # Let go on the way to the log: what came of it is kept, for it is paid for.
+            # Cancelled while its outcome is being written: keep the outcome, it is paid for.
             await asyncio.wait([writing], timeout=RECORDING_SECONDS)
             if writing.done() and not writing.exception():
                 self._note(writing.result())
             else:
                 writing.cancel()
-                self._dropped = sum(spent, start=self._dropped)
+                self._dropped = sum(usages, start=self._dropped)
             raise
 
-    async def _record(self, event: Event, answered: str) -> RecordedEvent:
+    async def _record(self, event: Event, agent: str) -> RecordedEvent:
+        """Record an outcome. `agent`: whose model replied; empty: none."""
         recorded = await self._write(event)
-        if answered:  # once the outcome is noted the turn is obsolete, and let go
-            await self._note_presence(answered, away="")
+        if agent:  # before the outcome is noted: the next step cancels the turn as obsolete
+            await self._note_presence(agent, away="")
         return recorded
 
-    def _put_off(self, turn: Turn, until: datetime | None) -> None:
-        """Have the turn offered again, at once or at that time; in an outage no time of it runs."""
-        now, before = self._clock.now(), self._waiting.get(turn.key)
+    def _postpone(self, turn: Turn, until: datetime | None) -> None:
+        """Take the turn again, at once or at that time. In an outage its waiting time restarts."""
+        now, previous = self._clock.now(), self._waiting.get(turn.key)
         if self._debate and self._debate.outage:
-            before = None
-        since = before.since if before else now
+            previous = None
+        since = previous.since if previous else now
         self._waiting[turn.key] = WaitingTurn(turn, since, until or now)
         self._changed.set()
 
     async def _note_presence(self, agent: str, *, away: str) -> None:
-        """Record that an agent's model went away, and why, or is back; other turns may wait for it.
+        """Record that an agent's model is unavailable (`away`: the reason) or available again.
 
-        Turns that see the same at the same time write the same event: its key has the log's number.
+        Concurrent turns that notice it write the same event, because its key has the log's number.
         """
         debate = self._debate
         if debate is None or bool(away) == (agent in debate.unavailable_agents):
@@ -378,33 +383,33 @@ class _Run:
 
     async def _write(self, event: Event) -> RecordedEvent:
         asked_at = self._clock.now()
-        appended = await self._store.append(
+        result = await self._store.append(
             self._token.debate_id, event, at=asked_at, run=self._token
         )
         self._proven_at = asked_at
-        return appended.recorded
+        return result.recorded
 
     def _note(self, recorded: RecordedEvent) -> None:
         self._own[recorded.seq] = recorded
         self._changed.set()
 
     async def _prove(self) -> None:
-        """Make sure that this run holds the debate: it may have been frozen, and taken over."""
+        """Check that this run still holds the debate: another process may have taken it over."""
         good_for = PROOF_SECONDS
-        # Below zero: the clock was set back.
+        # Negative if the clock was set back.
         while not 0 <= (self._clock.now() - self._proven_at).total_seconds() < good_for:
             asked_at = self._clock.now()
             await self._store.check_run(self._token)
             self._proven_at = asked_at
-            # A busy database may take longer; frozen on the way, this asks again.
+            # A busy database may take longer. If the process was frozen meanwhile, check again.
             good_for = ASKING_SECONDS
 
     async def _wait(self, debate: Debate) -> None:
-        """Wait until the log may have grown or a time limit is reached; raise a turn's error."""
+        """Wait until the log may have grown or a time limit is reached. Raise a turn's error."""
         waits = [seconds for seconds, _ in self._limits(debate)]
         now, due = self._clock.now(), schedule.due(debate)
-        # The time to answer ends despite summaries under way, but not during turns that the debate
-        # waits for; these wake this loop.
+        # The time for answers ends while summaries are running, but not while other turns are;
+        # those wake this loop when they end.
         if due and debate.status is Status.RUNNING and not self._in_foreground():
             waits.append((due - now).total_seconds())
         waits += [(waiting.until - now).total_seconds() for waiting in self._waiting_turns()]
@@ -416,41 +421,41 @@ class _Run:
             self._woken = True  # other processes may have written
             await self._enforce_limits(debate)
         self._changed.clear()
-        self._telling.is_done()  # raises what telling has raised
+        self._telling.is_done()  # raises an error of the sink
         for key in [key for key, work in self._working.items() if work.task.done()]:
             self._working.pop(key).task.result()
 
     def _limits(self, debate: Debate) -> Iterator[tuple[float, TimeRanOut | TurnFailed]]:
-        """Seconds until each time limit, and what happens then. In an outage no other time runs."""
+        """Yield the seconds until each time limit, with its event. An outage stops other limits."""
         limits, now = debate.setup.limits, self._clock.now()
         if debate.status is not Status.RUNNING:
             return
         if debate.outage_at:
-            waited = (now - debate.outage_at).total_seconds()
-            yield limits.outage_seconds - waited, TimeRanOut(of_outage=True)
+            outage_time = (now - debate.outage_at).total_seconds()
+            yield limits.outage_seconds - outage_time, TimeRanOut(of_outage=True)
             return
-        # Before this run began, nobody worked.
+        # Time before this run began does not count: no process worked on the debate.
         since = max(0.0, (now - max(debate.now, self._began)).total_seconds())
         if not debate.out_of_time and not debate.verdict:
             yield limits.debate_seconds - debate.work_seconds - since, TimeRanOut()
         for turn in (entry.turn for entry in (*self._in_foreground(), *self._waiting_turns())):
-            # Questions, vote and verdict do not count against a round's time.
+            # Questions, vote and verdict have no time limit of a round.
             if turn.round and turn.agent != ENGINE and not schedule.is_ending(turn):
                 remaining = limits.round_seconds - schedule.working_time(debate, turn.round) - since
                 yield remaining, _late(turn, "The round's time was up.")
-        if self._ending_since:  # only summaries and the shadow answer keep it from its end
+        if self._ending_since:  # the end waits for summaries and the shadow answer
             remaining = self._summary_grace - (now - self._ending_since).total_seconds()
-            late = f"It was not there {duration(self._summary_grace)} after all else was done."
+            reason = f"It was not there {duration(self._summary_grace)} after all else was done."
             for work in self._working.values():
-                yield remaining, _late(work.turn, late)
+                yield remaining, _late(work.turn, reason)
 
     async def _enforce_limits(self, debate: Debate) -> None:
         events = [event for seconds, event in self._limits(debate) if seconds <= 0]
         if events and isinstance(events[0], TimeRanOut):
             await self._append(events[0])
             return
-        late = [event.key for event in events]
-        await self._drop([key for key in late if key in self._working])
+        keys = [event.key for event in events]
+        await self._drop([key for key in keys if key in self._working])
         for event in events:
             await self._append(event)
 
@@ -462,10 +467,10 @@ class _Run:
 
 
 def _finishes_first(debate: Debate) -> bool:
-    """Whether what is in hand is waited for: it is paid for, money is out, and nobody hurries."""
-    hurried = debate.stop or debate.out_of_time or debate.vote_called_by or debate.paused_by
-    running = debate.status is Status.RUNNING and not debate.verdict
-    return bool(running and debate.out_of_money and not hurried)
+    """Whether to wait for running turns: the money is used up, and nothing else ends the debate."""
+    ends_early = debate.stop or debate.out_of_time or debate.vote_called_by or debate.paused_by
+    is_running = debate.status is Status.RUNNING and not debate.verdict
+    return bool(is_running and debate.out_of_money and not ends_early)
 
 
 def _late(turn: Turn, reason: str) -> TurnFailed:

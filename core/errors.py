@@ -1,39 +1,39 @@
 """Every error the core raises on purpose.
 
     MootError
-    ├── BadInput                what a person typed cannot be used; says what to do
+    ├── BadInput                a person's input cannot be used; says what to do
     │   └── DuplicateQuestion   a debate on the same question runs in the channel
     ├── ConfigurationBroken     settings cannot be used; names the file and the key
-    ├── CallFailed              a question put to models came to nothing; says what it cost
-    │   ├── ProviderError       a model could not be asked, or answered uselessly
-    │   │   ├── KeyRefused      our key, account or country is refused: only a person mends it
-    │   │   ├── ProviderBusy    rate limit or overload; may say when to come back
-    │   │   ├── ProviderDown    network, 5xx, broken stream
-    │   │   │   ├── ProviderSilent  it said nothing for as long as it may
-    │   │   │   └── TimeUp      the call's own time is over, whatever the model does
-    │   │   ├── RequestRejected 400: the request itself is wrong, repeating it is useless
-    │   │   │   └── PromptTooLong  it holds more than the model does
+    ├── CallFailed              a model call failed; has its usage
+    │   ├── ProviderError       the model could not be called, or its reply is unusable
+    │   │   ├── KeyRefused      key, account or country is refused: only a person can fix it
+    │   │   ├── ProviderBusy    rate limit or overload; may say how long to wait
+    │   │   ├── ProviderDown    network error, 5xx, broken stream
+    │   │   │   ├── ProviderSilent  no data within the allowed time
+    │   │   │   └── TimeUp      the call's own time limit is over
+    │   │   ├── RequestRejected 400: the request is wrong, a retry is useless
+    │   │   │   └── PromptTooLong  the prompt exceeds the model's context
     │   │   └── ReplyUnusable   empty or refused text, or an echo of the prompt
-    │   │       └── ReplyCutOff it is as long as it was allowed to be
-    │   ├── ProviderMissing     the provider is not set up (a ConfigurationBroken, too)
-    │   ├── ReplyUnreadable     the text arrived but is not the structure asked for
-    │   └── LimitReached        a cap on money, time or size would be passed
-    │       └── CapReached      it is a cap on money: nothing more can be paid
-    ├── ModelsAway              no model can be reached now: the schedule offers the turn again
+    │   │       └── ReplyCutOff the reply ends at its length limit
+    │   ├── ProviderMissing     the provider is not set up (also a ConfigurationBroken)
+    │   ├── ReplyUnreadable     the reply does not have the requested structure
+    │   └── LimitReached        a limit on money, time or size would be exceeded
+    │       └── CapReached      a cap on money: no further call can be paid
+    ├── ModelsAway              no model is available now; the turn is scheduled again
     └── StoreError
         ├── DebateUnknown       no debate has this id
-        ├── LogBroken           its events cannot be read, or cannot have happened so
+        ├── LogBroken           the events cannot be read or contradict each other
         ├── RunLost             another run holds the debate now: stop working on it
         └── StoreDown           the database does not answer, is full or locked
 
-Expected errors carry words for people: `str(error)` may be shown as it is. None carries a secret
-or a prompt.
+The texts of these errors are for people: `str(error)` may be shown as it is. No text contains a
+secret or a prompt.
 """
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # building the models would hold up the help of `moot`
+if TYPE_CHECKING:  # importing pydantic models would delay `moot --help`
     from collections.abc import Generator
     from datetime import datetime
 
@@ -48,14 +48,14 @@ class MootError(Exception):
 
 
 class BadInput(MootError):
-    """What was typed cannot be used."""
+    """The input cannot be used."""
 
 
 class DuplicateQuestion(BadInput):
-    """Somebody else asked the same question in the channel a moment ago, and it is debated."""
+    """Another person asked the same question in the channel a moment ago; its debate runs."""
 
     def __init__(self, words: str, *, debate_id: str, where: str = "") -> None:
-        """`where`: a link to the debate that runs, as the surface writes links."""
+        """`where`: a link to the running debate, in the format of the surface."""
         super().__init__(" ".join(filter(None, (words, where))))
         self.words, self.debate_id = words, debate_id
 
@@ -69,15 +69,15 @@ class ConfigurationBroken(MootError):
 
 
 class CallFailed(MootError):
-    """A question put to models came to nothing."""
+    """The model call failed."""
 
     def __init__(self, message: str = "", *, usage: "Usage | None" = None) -> None:
-        """`usage`: what was spent until it happened, all attempts together."""
-        from core.usage import Usage  # noqa: PLC0415 - whoever says what it cost has them already
+        """`usage`: usage of all attempts until the failure."""
+        from core.usage import Usage  # noqa: PLC0415 - see TYPE_CHECKING above
 
         super().__init__(message)
         self.usage = usage or Usage()
-        #: The call that led to it, when there was a whole reply.
+        #: The call, if there was a complete reply.
         self.call: Call | None = None
 
 
@@ -100,7 +100,7 @@ class ProviderBusy(ProviderError):
     def __init__(
         self, message: str = "", *, retry_after: float | None = None, usage: "Usage | None" = None
     ) -> None:
-        """`retry_after`: seconds the provider asks us to wait, if it said so."""
+        """`retry_after`: seconds to wait, if the provider says so."""
         super().__init__(message, usage=usage)
         self.retry_after = retry_after
 
@@ -112,11 +112,11 @@ class ProviderDown(ProviderError):
 
 
 class TimeUp(ProviderDown):
-    """A call has taken as long as it may: it says nothing about the model."""
+    """The call has reached its own time limit, which says nothing about the provider."""
 
 
 class ProviderSilent(ProviderDown):
-    """The provider said nothing for as long as it may: it hangs, or it is very slow."""
+    """The provider sent nothing within the allowed time: it hangs, or it is very slow."""
 
 
 class RequestRejected(ProviderError):
@@ -124,10 +124,10 @@ class RequestRejected(ProviderError):
 
 
 class PromptTooLong(RequestRejected):
-    """The prompt holds more than the model does."""
+    """The prompt is longer than the model's context."""
 
     def __init__(self, message: str = "", *, tokens: int = 0, usage: "Usage | None" = None) -> None:
-        """`tokens`: what the server says that the model holds; 0: it does not say."""
+        """`tokens`: the model's context size according to the server; 0: unknown."""
         super().__init__(message, usage=usage)
         self.tokens = tokens
 
@@ -147,25 +147,25 @@ class ProviderMissing(CallFailed, ConfigurationBroken):
 
 
 class ReplyUnreadable(CallFailed):
-    """The model's reply is not in the form asked for."""
+    """The model's reply does not have the requested structure."""
 
 
 class LimitReached(CallFailed):
-    """A limit would be passed."""
+    """A limit would be exceeded."""
 
 
 class CapReached(LimitReached):
-    """A cap on money could be passed."""
+    """A cap on money could be exceeded."""
 
 
 class ModelsAway(MootError):
-    """No model can be reached.
+    """No model is available.
 
-    It is no `CallFailed`: nothing came to an end, and whoever asked asks again.
+    Not a `CallFailed`: the turn has not failed, it is taken again later.
     """
 
     def __init__(self, message: str = "", *, until: "datetime | None" = None) -> None:
-        """`until`: when one of the models is worth asking; None: nobody asks again."""
+        """`until`: when to try one of the models again; None: at no certain time."""
         super().__init__(message)
         self.until = until
 
@@ -179,19 +179,19 @@ class DebateUnknown(StoreError):
 
 
 class LogBroken(StoreError):
-    """The debate's events cannot be read, or cannot have happened so."""
+    """The debate's events cannot be read or contradict each other."""
 
 
 @contextmanager
 def reading(debate_id: str) -> "Generator[None]":
-    """While a debate is folded, shown or compared: what nobody expects to fail is a `LogBroken`."""
+    """Convert unexpected errors while a debate is folded or shown to `LogBroken`."""
     try:
         yield
     except MootError:
         raise
     except Exception as error:
-        fault = type(error).__name__
-        raise LogBroken(f"The debate {debate_id} cannot be read or shown ({fault}).") from error
+        name = type(error).__name__
+        raise LogBroken(f"The debate {debate_id} cannot be read or shown ({name}).") from error
 
 
 class RunLost(StoreError):
@@ -203,8 +203,8 @@ class StoreDown(StoreError):
 
 
 class StoreInUse(StoreDown):
-    """Another process has the database file to itself."""
+    """Another process holds the lock of the database file."""
 
 
 class StoreMissing(StoreDown):
-    """There is no database yet, or nothing of ours is in it; nothing was lost."""
+    """There is no database yet, or it contains no tables of Moot. Nothing was lost."""

@@ -1,8 +1,8 @@
-"""Estimates what a debate will cost and how long it will take: arithmetic over its planned turns.
+"""Estimates cost and time of a debate from its planned turns.
 
-The least stands for short replies, a warm cache and the earliest end that the rules allow; the most
-for long replies, hidden reasoning and an empty cache. What is asked again after an error, and what
-people add while the debate runs, is not foreseen.
+The least assumes short replies, a warm cache and the earliest end that the rules allow; the most
+assumes long replies, hidden reasoning and an empty cache. Retries after errors, and messages of
+people while the debate runs, are not included.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ from core.rules.judging import auditor_of
 from core.rules.steps import Format
 from core.usage import Usage
 
-#: Characters of instructions in every prompt, of a text that a prompt shows, and of a source.
+#: Typical characters of the instructions in a prompt, of a text in it, and of a source.
 _FRAME, _TEXT, _SOURCE = 3200, 2100, 8000
 _CHARS_PER_WORD = 6
 #: Texts of earlier rounds, or of summaries, in a prompt of a later round.
@@ -44,9 +44,9 @@ _HISTORY = 1.5
 
 
 class _ActSize(NamedTuple):
-    #: Words of a reply where the act does not bound them, or where a structure comes on top.
+    #: Words of a reply, if they are not those of the act; 0: those of the act.
     words: int = 0
-    #: Texts that a prompt shows: by agent of the debate, and however many agents there are.
+    #: Texts in a prompt: per agent of the debate, and independent of the number of agents.
     texts_by_agent: float = 0.0
     texts: float = 0.0
 
@@ -71,7 +71,7 @@ _SIZES: Mapping[Act, _ActSize] = {
     Act.SHADOW: _ActSize(500),
     Act.SHADOW_CHOICE: _ActSize(40, texts=1.0),
 }
-#: No figure depends on when a debate starts.
+#: An arbitrary start: no estimate depends on it.
 _ANY_TIME = datetime(2026, 1, 1, tzinfo=UTC)
 #: Seconds until a reply begins.
 _FIRST_TOKEN = 1.5
@@ -101,18 +101,18 @@ class PlannedCall:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """What a debate will probably take. Costs are in US dollars, None: a price is unknown."""
+    """The estimated cost and time of a debate. Costs in US dollars; None: a price is unknown."""
 
-    #: Every call of a model, if all rounds are held.
+    #: Every model call, if all rounds are held.
     planned: Sequence[PlannedCall] = ()
-    #: If it ends as early as its rules allow.
+    #: Usage if the debate ends as early as its rules allow.
     least: Usage
     usage: Usage
     most: Usage
-    #: Calls and seconds: the fewest, the usual number, the most.
+    #: Number of calls, and seconds: the least, the usual, the most.
     calls: tuple[int, int, int]
     seconds: tuple[float, float, float]
-    #: The usual cost if all agree at once and no round is held; None: all rounds are, or unknown.
+    #: The usual cost if the first answers agree and no round is held; None: never so, or unknown.
     cost_if_agreed: Decimal | None = None
     cap: Decimal | None = None
     is_alone: bool = False
@@ -124,7 +124,7 @@ class Estimate:
 
     @property
     def cost_range(self) -> tuple[Decimal, Decimal] | None:
-        """The least and the most, within the debate's cap; None where a price is unknown."""
+        """The least and the most cost, within the debate's cap; None if a price is unknown."""
         if self.least.cost is None or self.most.cost is None:
             return None
         cap = self.most.cost if self.cap is None else self.cap
@@ -195,7 +195,7 @@ def estimate_words(estimated: Estimate) -> str:
 
 
 def cap_words(setup: Setup, estimated: Estimate) -> str:
-    """What a debate's cap holds, in a sentence; empty without one, or where nothing is paid for."""
+    """Explain what the debate's cap guarantees; empty without a cap or if nothing costs money."""
     cap = setup.limits.debate_cost
     bounds = estimated.cost_range
     if cap is None or not estimated.planned or (bounds is not None and not any(bounds)):
@@ -208,9 +208,9 @@ def cap_words(setup: Setup, estimated: Estimate) -> str:
 
 
 def planned_turns(debate: Debate, rounds: int, *, beside: bool = True) -> Sequence[Turn]:
-    """The turns on which a model is asked if so many rounds are held; 0: the first answers only.
+    """Return the turns with a model call if this many rounds are held; 0: first answers only.
 
-    `beside`: with all rounds of questions, and the summaries that are made beside the debate.
+    `beside`: include all rounds of questions, and the summaries made in the background.
     """
     setup, form = debate.setup, format_of(debate)
     agents = [agent.id for agent in setup.agents]
@@ -248,11 +248,11 @@ def _asked(act: Act, number: int, agents: Sequence[str], target: str | None = No
 
 
 def _own_turns(debate: Debate, rounds: int) -> Iterator[Turn]:
-    """The turns of the format's phases; of 0 rounds: the first answers."""
+    """Yield the turns of the format's phases; for 0 rounds the first answers."""
     form = format_of(debate)
     first = form.phases[0]
     for number in range(1, max(1, rounds) + 1):
-        # Later rounds of such a format begin with what is carried over: no model is asked.
+        # Later rounds of such a format begin with the previous positions, without a model call.
         is_carried = number > 1 and first is not form.stance_act
         for turn in form.planned_turns(debate, number):
             is_first = turn.act is first
@@ -261,7 +261,7 @@ def _own_turns(debate: Debate, rounds: int) -> Iterator[Turn]:
 
 
 def _summaries(debate: Debate, rounds: int, own: Sequence[Turn]) -> Collection[Turn]:
-    """First answers and each round for the board, and what stands in for earlier rounds."""
+    """Return summaries for the board, and for the prompts of later rounds."""
     form, everybody = format_of(debate), {agent.id for agent in debate.setup.agents}
     turns = list[Turn]()
     if debate.setup.summarization.enabled and len(everybody) > 1:
@@ -269,13 +269,13 @@ def _summaries(debate: Debate, rounds: int, own: Sequence[Turn]) -> Collection[T
         if form.most_rounds > 1 and (rounds or not form.stages):
             turns += map(round_turn, range(1, max(1, rounds) + 1))
     summaries = (summary for turn in own for summary in shown_summaries(debate, turn))
-    # In a last round that is not the second one, an agent's summary of the round before serves.
+    # A last round after the second one uses the agent's summary of the round before.
     turns += (turn for turn in summaries if turn.agent in everybody and turn.round < max(3, rounds))
     return dict.fromkeys(turns)
 
 
 def _rounds(setup: Setup, form: Format) -> tuple[int, int]:
-    """How many rounds are held at the most, and at the least."""
+    """Return the most and the fewest rounds."""
     if setup.when is When.NEVER or _is_alone(setup, form):
         return 0, 0
     rounds = min(setup.rounds, form.most_rounds)
@@ -295,12 +295,12 @@ class _Sizes:
         ]
         self._shared = _FRAME + size_of(setup.question) + size_of(setup.context)
         self._shared += min(setup.evidence_characters, sum(source_sizes))
-        # Many calls are of one kind.
+        # Many calls have the same arguments.
         self._usage = cache(self._usage_of_kind)
         self._capability = cache(partial(capability, overrides=tables.models))
 
     def calls(self, turns: Sequence[Turn]) -> Sequence[PlannedCall]:
-        """A call for each turn; the offline engine makes none."""
+        """Return a call for each turn, except turns of the offline engine."""
         calls = list[PlannedCall]()
         for turn in turns:
             agent = self._setup.agent(turn.agent) if turn.agent != ENGINE else None
@@ -318,7 +318,7 @@ class _Sizes:
     def seconds(
         self, calls: Sequence[tuple[PlannedCall, Usage]], chain: int, form: Format
     ) -> float:
-        """How long calls take of which so many of the format's must follow one another."""
+        """Return the seconds for these calls. `chain`: calls of the format that run in sequence."""
         times, around = list[float](), set[Act]()
         for call, usage in calls:
             if call.turn.act not in BESIDE:
@@ -359,13 +359,13 @@ class _Sizes:
 
 
 def initial_debate(setup: Setup) -> Debate:
-    """The debate as it would start; nothing is written anywhere."""
+    """Return the debate right after its start. Writes nothing."""
     event = DebateStarted(setup=setup)
     return apply(None, RecordedEvent(debate_id="destimat", seq=1, at=_ANY_TIME, event=event))
 
 
 def _is_alone(setup: Setup, form: Format) -> bool:
-    """Whether there is one agent, on whose answer nobody votes."""
+    """Whether there is only one agent, so that there is no vote."""
     return len(setup.agents) == 1 and form.compares_drafts
 
 

@@ -42,16 +42,16 @@ def tenths(seconds: float) -> str:
 
 
 def roughly(seconds: float) -> str:
-    """A span of time that is only estimated: whole seconds, from a minute on whole minutes."""
+    """An estimated span of time: whole seconds, or whole minutes from one minute on."""
     if seconds < _MINUTE:
         return duration(max(1, round(seconds)))
     return duration(_MINUTE * max(1, round(seconds / _MINUTE)))
 
 
 def money(amount: Decimal | None, *, rounding: str = ROUND_HALF_UP) -> str:
-    """US dollars: to the cent, below a cent to a hundredth of it; `n/a` where nobody knows.
+    """US dollars, rounded to cents, or to a hundredth of a cent below one cent; `n/a` for None.
 
-    What costs anything never reads as nothing. `rounding` is one of `decimal`'s.
+    A cost above zero is never shown as zero. `rounding` is a constant of `decimal`.
     """
     if amount is None:
         return "n/a"
@@ -67,7 +67,7 @@ def number(value: float) -> str:
 
 
 def quantity(count: float, noun: str, plural: str = "") -> str:
-    """A number of things: `1 turn`, `1,200 turns`, `2 summaries` with that plural."""
+    """A number with its noun: `1 turn`, `1,200 turns`; `plural` for others: `2 summaries`."""
     return f"{number(count)} {noun if count == 1 else plural or f'{noun}s'}"
 
 
@@ -81,7 +81,7 @@ def size(count: int) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of 1: `64%`. Only all of it is 100%."""
+    """A share of 1 in percent: `64%`. A share below 1 is never shown as 100%."""
     rounded = round(share * 100)
     return f"{min(rounded, 99) if share < 1 else rounded}%"
 
@@ -104,5 +104,5 @@ def times(factor: float) -> str:
 
 
 def without_stops(sentences: Sequence[str]) -> Sequence[str]:
-    """Sentences to be joined by semicolons: only the last keeps its full stop."""
+    """Remove the full stops of all sentences but the last, to join them by semicolons."""
     return [*(sentence.rstrip(".") for sentence in sentences[:-1]), *sentences[-1:]]

@@ -1,4 +1,4 @@
-"""Where debates and decisions are sent besides Slack, as settings say it: webhooks and records."""
+"""Settings of receivers besides Slack: webhooks, and folders or repositories for records."""
 
 import re
 from enum import StrEnum
@@ -24,11 +24,11 @@ from core.values import (
     check_names_differ,
 )
 
-#: Stands for the debate's id in the name of a branch.
+#: Placeholder for the debate's id in the name of a branch.
 DEBATE = "{debate}"
 _NAME = r"^[a-z][a-z0-9-]{0,29}$"
 _WEB = ("https://", "http://")
-#: As far as the settings' own patterns let it through
+#: Names that Git refuses and that the settings' patterns allow
 #: (https://git-scm.com/docs/git-check-ref-format).
 _REFUSED_BY_GIT = re.compile(r"(^|/)([./]|$)|\.\.|(\.|\.lock)(/|$)")
 

@@ -1,4 +1,4 @@
-"""How a question becomes a debate's setup: checks, roster, defaults, warnings (pure)."""
+"""Builds a debate's setup from a question: checks, roster, defaults, warnings (pure)."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ from core.settings import (
 )
 from core.wrong_values import nearest
 
-#: Said to who asked; the question is kept without it.
+#: Warning to the person who asked. The question is stored without the secret.
 TAKEN_OUT = (
     "What looked like a secret was taken out of your question before it was stored. It was in "
     "plain sight here: replace it."
@@ -56,11 +56,11 @@ NO_SUBJECT = (
     "type the text. On a terminal: --source FILE or --diff RANGE. Over MCP: sources or context."
 )
 NOT_SEALED = "A review is not sealed: its author answers what the agents find."
-#: A text of one line that ends in a question mark is a proposal only if it is longer.
+#: A shorter text of one line that ends in a question mark is a question, not a proposal to review.
 _QUESTION_MAX_CHARS = 300
-#: Of what is reviewed the question names so much.
+#: Most titles of a review's subject in the question, and the longest title.
 _MOST_TITLES, _TITLE_MAX_CHARS = 3, 80
-#: What a debate takes over as it was asked for, and as settings have it.
+#: Fields that the setup copies from the request and from the settings.
 _FROM_REQUEST = ("asked_by", "place", "token", "mention", "continues")
 _FROM_SETTINGS = (
     *("audit", "clarifying", "evidence_characters", "judge_models", "reveal_after_hours", "vote"),
@@ -71,39 +71,39 @@ _EMOJI = re.compile(r":[a-z0-9_+'-]{1,100}:")
 
 @dataclass(frozen=True, kw_only=True)
 class DebateRequest:
-    """What a person asked for; None means the settings' default."""
+    """A person's request; None means the default of the settings."""
 
     question: str
     context: str = ""
     asked_by: Person
     place: Place
-    #: Id of the token with which a program asks; empty: people ask themselves.
+    #: Id of the API token; empty if a person asks.
     token: str = ""
-    #: Where people asked for it in a thread of their own.
+    #: The message that mentions Moot, if people asked in a thread of their own.
     mention: Mention | None = None
     continues: str = ""
-    #: Said to people at the start, besides what opening it gives cause to.
+    #: Warnings for people at the start, before those that `open_debate` adds.
     warnings: Sequence[str] = ()
     agents: Sequence[str] | None = None
-    #: Those of the place, chosen some time ago: who is gone meanwhile is left out.
+    #: Default agents of the channel. Agents that no longer exist are left out.
     usual_agents: Sequence[str] | None = None
-    #: Asked for by hand: then all of them are held, whatever the first answers say.
+    #: Set by a person: then all rounds are held, even if the first answers agree.
     rounds: int | None = None
     when: When | None = None
     shadow: ShadowWhen | None = None
     sealed: bool | None = None
     format: str | None = None
-    #: Name of the kind of debate it is to be; what it says holds where nothing else was asked for.
+    #: Name of the playbook. Other fields of the request override its values.
     playbook: str | None = None
     references: Sequence[SourceReference] = ()
-    #: What the words of the question link to: sources as well, but no subject of a review.
+    #: Links in the question's text: also sources, but not the subject of a review.
     linked: Sequence[SourceReference] = ()
-    #: To be debated though somebody else asked the same in the channel a moment ago.
+    #: Start the debate even if another person asked the same in the channel a moment ago.
     anew: bool = False
 
 
 def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -> Setup:
-    """The setup of the debate asked for; `delimiter` marks quoted parts in its prompts.
+    """Return the setup of the requested debate; `delimiter` marks quoted parts in its prompts.
 
     Raises:
         BadInput: The question, the agents, the rounds, the format or the playbook cannot be used.
@@ -172,14 +172,14 @@ def _format_name(request: DebateRequest, settings: Settings) -> str:
 
 
 def _ending(request: DebateRequest, settings: Settings) -> tuple[When, Termination]:
-    """Whether rounds are held, and when they end: those that are asked for by hand are all held."""
+    """Return when rounds are held, and how they end. A requested number of rounds is held fully."""
     if request.rounds is not None and request.when is None:
         return When.ALWAYS, settings.termination.model_copy(update={"ending": Ending.FIXED})
     return request.when or settings.when, settings.termination
 
 
 def _linked_sources(request: DebateRequest, form: str) -> Sequence[SourceReference]:
-    """What words link to, as far as there is room; a review reads only what it was given."""
+    """Return the links to read, up to the maximum of sources. A review reads no links."""
     room = 0 if form == REVIEW else max(0, MOST_SOURCES - len(request.references))
     return new_links(request.linked, request.references)[:room]
 
@@ -188,7 +188,7 @@ def _with_agenda(settings: Settings, form: str) -> tuple[Agenda | None, Settings
     agenda = next((agenda for agenda in settings.agendas if agenda.name == form), None)
     if agenda is None:
         return None, settings
-    # The prompts of its acts replace the built-in ones.
+    # The agenda's prompts replace the built-in prompts of its acts.
     prompts = agenda.prompts.items()
     tasks = {act.value: PromptText(text=text, source=agenda.source) for act, text in prompts}
     adjusted = settings.model_copy(update={"prompts": tasks | dict(settings.prompts)})
@@ -209,9 +209,9 @@ def _by_playbook(
 
 
 def _with_subject(request: DebateRequest) -> DebateRequest:
-    """The request for a review, with its subject among its sources and a question about it.
+    """Return the request for a review, with its subject as sources and a question about it.
 
-    The subject is the sources; without any the context; without that the question's own text.
+    The subject is the sources, or else the context, or else the text of the question.
 
     Raises:
         BadInput: There is nothing to review.
@@ -240,7 +240,7 @@ def _with_subject(request: DebateRequest) -> DebateRequest:
 
 
 def _usual_question(references: Sequence[SourceReference]) -> str:
-    """What a review of these texts is asked where nobody asks anything else."""
+    """Return the default question of a review of these sources."""
     named = ", ".join(reference.title[:_TITLE_MAX_CHARS] for reference in references[:_MOST_TITLES])
     more = ", …" if len(references) > _MOST_TITLES else ""
     return f"Is this ready, and what has to change? {named}{more}"
@@ -249,13 +249,13 @@ def _usual_question(references: Sequence[SourceReference]) -> str:
 @dataclass(frozen=True, kw_only=True)
 class Roster:
     agents: tuple[Agent, ...]
-    #: Why each takes part, by id; empty where people chose.
+    #: The reason for each agent, by id; empty if people chose the agents.
     reasons: Mapping[str, str] = field(default_factory=dict[str, str])
     warnings: Sequence[str] = ()
 
 
 def _casting_models(roster: Roster, chooser: Agent, settings: Settings) -> CastingModels | None:
-    """What makes agents of the roles that a model chooses; None where people chose, or none can."""
+    """Return the models for cast agents; None if people chose the agents, or no model can."""
     if not roster.reasons or chooser.provider == OFFLINE:
         return None
     models = settings.mixed_models or (settings.agent_model,)
@@ -263,11 +263,11 @@ def _casting_models(roster: Roster, chooser: Agent, settings: Settings) -> Casti
 
 
 def recast(setup: Setup, cast: Sequence[casting.CastRole]) -> Roster:
-    """The agents of a cast, with the prompts and fallbacks that everybody in the debate has."""
+    """Return the agents for cast roles, with the debate's common prompts and fallbacks."""
     if setup.casting is None:
         raise ValueError("the agents of this debate were chosen by people")
     roster = _agents_of(cast, setup.casting.models, setup.casting.roles)
-    # The debate's own, which everybody has; a role that a plugin brings has one more.
+    # The prompts that all agents have in common; a plugin's role adds one of its own.
     first, *others = (agent.prompts for agent in setup.agents)
     prompts = {
         name: prompt
@@ -284,7 +284,7 @@ def recast(setup: Setup, cast: Sequence[casting.CastRole]) -> Roster:
 
 
 def largest(setup: Setup) -> Setup:
-    """The debate with as many agents as a model may choose."""
+    """Return the setup with the maximum number of agents that a model may cast."""
     have = [casting.CastRole(agent.role, setup.reasons.get(agent.id, "")) for agent in setup.agents]
     there = {role.role for role in have}
     role_ids = roles_with(setup.casting.roles if setup.casting else ())
@@ -301,10 +301,10 @@ def _agents_of(
 
 
 def check_question(question: str, most: int) -> str:
-    """The question without surrounding white space.
+    """Return the question without surrounding white space.
 
     Raises:
-        BadInput: It holds no letter and no figure outside of names of emoji, or is too long.
+        BadInput: It has no letter and no digit outside of emoji names, or is too long.
     """
     text = question.strip()
     if not any(map(str.isalnum, _EMOJI.sub("", text))):
@@ -321,7 +321,7 @@ def check_length(what: str, text: str, most: int, *, instead: str) -> None:
 
 
 def find_playbook(name: str, settings: Settings) -> Playbook:
-    """The playbook of that name; spaces may replace its hyphens. Raises `BadInput`."""
+    """Return the playbook of that name; spaces may replace its hyphens. Raises `BadInput`."""
     folded = "-".join(name.casefold().split())
     if playbook := settings.playbooks.get(folded):
         return playbook
@@ -330,7 +330,7 @@ def find_playbook(name: str, settings: Settings) -> Playbook:
 
 
 def _rounds(asked_rounds: int | None, usual: int, form: Format) -> tuple[int, list[str]]:
-    """The rounds of the debate; a notice where the format has fewer than requested."""
+    """Return the number of rounds, and a notice if the format has fewer than requested."""
     rounds = usual if asked_rounds is None else asked_rounds
     if not 1 <= rounds <= MOST_ROUNDS:
         raise BadInput(f"Rounds must be from 1 to {MOST_ROUNDS}, not {rounds}.")
@@ -361,7 +361,7 @@ def _roster(request: DebateRequest, settings: Settings) -> Roster:
 
 
 def _dealt(agents: Iterable[Agent], models: Sequence[ModelChoice]) -> tuple[Agent, ...]:
-    """The agents; the models are dealt in turn to those that name none."""
+    """Return the agents. Those without a model get the models in turn."""
     choices = cycle(models)
     return tuple(
         agent if agent.provider else agent.model_copy(update=dict(next(choices)))
@@ -372,10 +372,12 @@ def _dealt(agents: Iterable[Agent], models: Sequence[ModelChoice]) -> tuple[Agen
 def _by_name(
     names: Sequence[str], settings: Settings, warnings: list[str] | None
 ) -> dict[str, Agent]:
-    """The agents meant by these names, by id; `warnings` gets those that are not there.
+    """Return the agents of these names, by id.
+
+    Unknown names are added to `warnings`.
 
     Raises:
-        BadInput: One is not there, or disabled, and there are no `warnings`.
+        BadInput: An agent is unknown or disabled, and `warnings` is None.
     """
     by_id = dict[str, Agent]()
     for name in filter(str.strip, names):
@@ -391,12 +393,12 @@ def _by_name(
 
 
 def find_agent(name: str, settings: Settings) -> Agent:
-    """The agent meant by an id, a name or a role; the settings' own come before built-in roles.
+    """Return the agent with this id, name or role; configured agents come before built-in roles.
 
-    A built-in role has no model yet.
+    An agent of a built-in role has no model yet.
 
     Raises:
-        BadInput: There is none, or it is disabled; says which may have been meant.
+        BadInput: There is none, or it is disabled. The text suggests a similar name.
     """
     folded = name.strip().lower()
     role = role_id(name, settings.roles)
@@ -423,11 +425,11 @@ def known_agents(settings: Settings) -> list[str]:
 
 
 def _with_defaults(agent: Agent, settings: Settings, form: str = "") -> Agent:
-    """The agent with the prompts and fallbacks meant for everybody, where it has none itself."""
+    """Return the agent, with the settings' prompts and fallbacks where it has none."""
     changes: dict[str, object] = {"prompts": {**settings.prompts, **agent.prompts}}
     own, rules = agent.prompts.get(Act.SUMMARY), agent.summarization or settings.summarization
     if own and rules.prompt == settings.summarization.prompt:
-        # The agent's own prompt for summaries, not the one meant for everybody's.
+        # The agent's own prompt for summaries goes before the settings' prompt.
         changes["summarization"] = rules.model_copy(update={"prompt": own})
     if agent.fallbacks is None and settings.fallbacks:
         own = ModelChoice(provider=agent.provider, model=agent.model)
@@ -443,7 +445,7 @@ def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
     own = ModelChoice(provider=judge.provider, model=judge.model)
     changes: dict[str, object] = {"id": SUMMARIZER, "name": "Summarizer", "role": SUMMARIZER}
     changes |= {**dict(choice), "temperature": None}
-    # The judge's own model may stand in: it is at hand anyway.
+    # The judge's model is the first fallback: it takes part in the debate anyway.
     changes["fallbacks"] = (own, *(judge.fallbacks or ()))
     return judge.model_copy(update=changes)
 
@@ -458,17 +460,17 @@ def _shadow(
     if model.provider in {OFFLINE, EXAMPLE}:
         return None  # no real model
     alone = agent_for(FALLBACK_ROLE, model)
-    # No other model stands in: it would be another answer.
+    # No fallbacks: another model's answer would not be comparable.
     changes: dict[str, object] = {"id": SHADOW, "name": "One model alone", "fallbacks": ()}
     changes |= {"icon": ":bust_in_silhouette:", "prompts": settings.prompts}
     return alone.model_copy(update=changes)
 
 
 def _fitting(rules: Summarization, form: str) -> Summarization:
-    """Rules of summaries that fit the format, where they name no method.
+    """Return rules for summaries with a method that fits the format, unless one is set.
 
-    In a panel agents must see each other's statements, which a summary of one's own history does
-    not show.
+    In a panel agents must see each other's statements, which a summary of an agent's own history
+    does not contain.
     """
     if form == PANEL and "method" not in rules.model_fields_set:
         return rules.model_copy(update={"method": ContextMethod.ROUNDS})

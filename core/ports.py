@@ -1,6 +1,6 @@
-"""What the core needs from outside: models, a store, somebody who listens, a clock.
+"""Interfaces that adapters implement: models, the store, event sinks, a clock.
 
-In-memory doubles that anybody may use in tests live in `core.testing`.
+`core.testing` has in-memory implementations for tests.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,7 +19,7 @@ from core.usage import Cap, SpendingScope
 
 
 class ModelProvider(Protocol):
-    """Serves models. One call, one attempt: retries are the caller's business."""
+    """Serves models. Each call is one attempt; the caller retries."""
 
     #: Name used in settings: "openai", "anthropic", …
     name: str
@@ -29,11 +29,11 @@ class ModelProvider(Protocol):
     ) -> ModelReply:
         """Ask the model once.
 
-        `on_first_token` is called once, when the reply begins (or, where the provider does not
-        stream, when it is there): from then on other calls can read what this one cached.
+        `on_first_token` is called once, when the reply begins (without streaming: when it is
+        complete). From then on other calls can use the prompt cache that this one wrote.
 
         Raises:
-            ProviderError: One of its subclasses, saying what happened.
+            ProviderError: A subclass for the kind of failure.
         """
         ...
 
@@ -44,54 +44,54 @@ class ModelProvider(Protocol):
 
 @runtime_checkable
 class RefusalMemory(Protocol):
-    """A provider that leaves out of requests what a server refused before."""
+    """A provider that omits request fields which a server refused before."""
 
     def left_out(self, model: str) -> Sequence[str]: ...
 
 
-#: Gives a plugin the value of a variable of the environment whose name begins with `MOOT_PLUGIN_`;
-#: empty where it is not set. What is called KEY, TOKEN or SECRET is kept out of logs.
+#: Returns the value of an environment variable whose name begins with `MOOT_PLUGIN_`, for plugins;
+#: empty if it is not set. Values of names with KEY, TOKEN or SECRET are kept out of logs.
 Variable = Callable[[str], str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServedModels:
-    """A provider as a plugin brings it, and what is known of its models."""
+    """A plugin's provider, with its models and their capabilities."""
 
-    #: Raises nothing but subclasses of `ProviderError`.
+    #: Must raise only subclasses of `ProviderError`.
     provider: ModelProvider
-    #: Serves where settings name only the provider.
+    #: The default model, used if settings name only the provider.
     model: str
-    #: Others that people can choose in Slack.
+    #: Other models that people can choose in Slack.
     models: tuple[str, ...] = ()
-    #: What they can take, in records as under `models` in a settings file.
+    #: Capability records, as under `models` in a settings file.
     capabilities: tuple[Mapping[str, Any], ...] = ()
 
 
 @runtime_checkable
 class ContextSizes(Protocol):
     async def context(self, model: str) -> int:
-        """Tokens the model's own context holds; 0 when nobody says. May raise `ProviderError`."""
+        """Return the model's context size in tokens; 0 if unknown. May raise `ProviderError`."""
         ...
 
 
 @runtime_checkable
 class ModelLists(Protocol):
     async def models(self) -> Sequence[str]:
-        """Their names. Raises `ProviderError` if the key is refused, or nobody answers."""
+        """Return the models' names. May raise `ProviderError`."""
         ...
 
 
 @runtime_checkable
 class SlowLoadingProvider(Protocol):
-    """A provider that takes long to load; it is loaded with the first request at last."""
+    """A provider that takes long to load. The first request loads it at the latest."""
 
     async def load(self) -> None: ...
 
 
 @dataclass(frozen=True)
 class RunToken:
-    """Proof that its bearer holds the debate. A newer one makes every older one worthless."""
+    """Proof that a run holds the debate. A newer token invalidates all older ones."""
 
     debate_id: str
     number: int
@@ -100,7 +100,7 @@ class RunToken:
 @dataclass(frozen=True)
 class AppendResult:
     recorded: RecordedEvent
-    #: False: the key was there already, and `recorded` is the one that stands.
+    #: False: the log had an event with this key already; `recorded` is that event.
     fresh: bool
 
 
@@ -114,7 +114,7 @@ class DebateEntry:
     started_at: datetime
     ended_at: datetime | None
     status: str
-    #: What asked for it; see `DebateStore.create`.
+    #: Id of the request that started it; see `DebateStore.create`.
     origin: str = ""
 
 
@@ -131,15 +131,15 @@ class DebateFilter:
 
 
 class DebateStore(Protocol):
-    """The log of events of all debates. May raise `StoreDown`, and `DebateUnknown` for an id."""
+    """The event logs of all debates. May raise `StoreDown`, and `DebateUnknown` for an id."""
 
     async def create(
         self, debate_id: str, started: Event, *, origin: str, at: datetime
     ) -> AppendResult:
-        """Begin a debate with its start event.
+        """Create a debate with its start event.
 
-        `origin` says what asked for it (a Slack trigger id); a second call with the same origin
-        changes nothing and returns the first one's start, whose `debate_id` then differs.
+        `origin` identifies the request (for example a Slack trigger id). A second call with the
+        same origin changes nothing and returns the start event of the first debate.
         """
         ...
 
@@ -148,47 +148,47 @@ class DebateStore(Protocol):
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
     ) -> AppendResult:
-        """Write one event without secrets, durable when this returns. The key's first writer wins.
+        """Append one event, with secrets removed. Durable when this returns.
 
-        The engine passes its run token, checked in the same transaction (`RunLost`); people's facts
-        need none.
+        If the log has an event with this key, nothing is written. The engine passes its run token,
+        which is checked in the same transaction (`RunLost`). People's facts need no token.
         """
         ...
 
     async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
         """The log of one debate in order, from the first event with a greater `seq`.
 
-        As it may be read now: of a sealed debate without what agents hold and decide
+        While a debate is sealed, its stances, ballots and verdict are withheld
         (`core.rules.sealing`).
         """
         ...
 
     async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
-        """The same log with everything in it; for the engine alone."""
+        """The same log with withheld events included. Only for the engine."""
         ...
 
     async def claim(self, debate_id: str) -> RunToken:
-        """Take the debate over: every older run of it loses its right to write."""
+        """Take the debate over. Every older run of it can no longer write."""
         ...
 
     async def check_run(self, run: RunToken) -> None:
-        """Make sure that a run still holds its debate; raises `RunLost`."""
+        """Raise `RunLost` unless this run still holds its debate."""
         ...
 
     async def published_seq(self, debate_id: str) -> int:
-        """The `seq` up to which events were published; 0 at first."""
+        """Return the `seq` of the last published event; 0 if there is none."""
         ...
 
     async def mark_published(self, debate_id: str, seq: int) -> None:
-        """Remember that all events up to `seq` were published."""
+        """Record that all events up to `seq` are published."""
         ...
 
     async def unfinished_ids(self) -> Sequence[str]:
-        """Ids of debates that did not end or have unpublished events, oldest first."""
+        """Ids of debates that have not ended or have unpublished events, oldest first."""
         ...
 
     async def unpublished_ids(self) -> Sequence[str]:
-        """Ids of running debates with events that nobody has published: somebody owes them work."""
+        """Ids of running debates that have unpublished events."""
         ...
 
     async def find(self, filters: DebateFilter) -> Sequence[DebateEntry]: ...
@@ -196,29 +196,26 @@ class DebateStore(Protocol):
 
 class Spending(Protocol):
     async def total_cost(self, scope: SpendingScope) -> Decimal:
-        """US dollars spent.
-
-        Costs nobody knows are not in it. May raise `StoreDown`.
-        """
+        """Return the US dollars spent, without unknown costs. May raise `StoreDown`."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reservation:
-    """The worst case of one attempt to ask a model, reserved until its turn is recorded."""
+    """The highest possible cost of one attempt at a model call, until its turn is recorded."""
 
-    #: Unique; the same one is reserved once.
+    #: Unique; a second reservation with the same id has no effect.
     id: str
     debate_id: str
-    #: Key of the turn: when its outcome is recorded, its reservations end.
+    #: Key of the turn. Recording its outcome deletes its reservations.
     turn: str
     amount: Decimal
-    #: From then on it does not count: whoever made it is dead.
+    #: After this time it does not count any more: its process has ended.
     expires_at: datetime
 
 
 class Reservations(Protocol):
-    """Money reserved under caps, whatever process draws on them. May raise `StoreDown`."""
+    """Money reserved under caps that all processes share. May raise `StoreDown`."""
 
     async def reserve(
         self, reservation: Reservation, caps: Sequence[Cap], *, at: datetime
@@ -226,25 +223,25 @@ class Reservations(Protocol):
         """Reserve the amount under all these caps, or under none.
 
         Returns:
-            Empty if it is reserved. Else the caps, each with its spent amount: recorded, or settled
-            and not recorded yet, without reservations of others.
+            Empty if the amount is reserved. Otherwise the caps with their spent amounts: recorded
+            and settled costs, without pending reservations.
         """
         ...
 
     async def settle(
         self, reservation_id: str, cost: Decimal | None, *, expires_at: datetime
     ) -> None:
-        """Count what the attempt did cost from now on; None: nobody knows, so the worst case.
+        """Replace the reserved amount by the attempt's actual cost; None (unknown) keeps it.
 
-        What is recorded, expired or was never reserved is left alone.
+        Does nothing if the reservation is recorded, expired or unknown.
         """
         ...
 
 
 class PeopleDirectory(Protocol):
-    """What the surface knows of people: which channels they are in, names, time zones.
+    """Channels, names and time zones of people, from the surface.
 
-    `may_see` and `channels_of` raise `BadInput` when the surface does not answer.
+    `may_see` and `channels_of` raise `BadInput` if the surface does not answer.
     """
 
     async def may_see(self, person: str, place: Place) -> bool: ...
@@ -254,19 +251,19 @@ class PeopleDirectory(Protocol):
         ...
 
     async def zone_of(self, person: str, workspace: str) -> tzinfo:
-        """A person's time zone; UTC when nobody knows."""
+        """Return a person's time zone; UTC if unknown."""
         ...
 
     async def has_place(self, place: Place) -> bool:
-        """Whether Moot can still write there; True when nobody knows."""
+        """Whether Moot can still post there; True if unknown."""
         ...
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors whose nearness is that of their meanings."""
+    """Computes embeddings: vectors that are near each other for texts of similar meaning."""
 
     async def embed(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
-        """A vector for each text, in their order. Raises `ProviderError` if there are none now."""
+        """Return a vector for each text, in their order. Raises `ProviderError` on failure."""
         ...
 
     async def close(self) -> None:
@@ -276,29 +273,29 @@ class Embedder(Protocol):
 
 class SourceReader(Protocol):
     async def read(self, reference: SourceReference, place: Place, /) -> SourceText:
-        """The text of a source; one of another place than the debate's is not read.
+        """Return the text of a source. A source of another place than the debate's is refused.
 
         Raises:
-            BadInput: It cannot be read; says why, as the end of a sentence: "it has a password".
+            BadInput: It cannot be read. The text is the end of a sentence: "it has a password".
         """
         ...
 
 
 class EventSink(Protocol):
-    """Listens to debates. Called by the one run that holds the debate, in the log's order."""
+    """Receives events. Called by the one run that holds the debate, in the order of the log."""
 
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
-        """An event is on disk; `debate` is the debate right after it.
+        """Receive a stored event; `debate` is the debate right after it.
 
-        Called at least once per event: after a crash the last ones may come again. A sink that
-        fails must not lose anything: it raises, and the event comes again later.
+        Called at least once per event: after a crash the last events may come again. A sink that
+        raises gets the same event again later.
         """
         ...
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """These turns are in hand, as of the last event told; the run may have come further.
+        """Receive the turns in progress after the last published event.
 
-        Not recorded: gone after a restart.
+        The run may be further. Not recorded: after a restart this information is lost.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""The proxies that the environment names; addresses of this machine are asked directly."""
+"""Proxies from the environment. Addresses of this machine are accessed directly."""
 
 from collections.abc import Mapping
 from urllib.parse import urlsplit
@@ -7,7 +7,7 @@ from urllib.request import getproxies_environment, proxy_bypass
 from core.errors import ConfigurationBroken
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-#: For `mounts` of an httpx client: None is no proxy. It reads the other ones by itself.
+#: For `mounts` of an httpx client (None: no proxy). It reads the proxies by itself.
 DIRECT: Mapping[str, None] = dict.fromkeys(
     ("all://localhost", "all://*.localhost", "all://127.0.0.1", "all://[::1]")
 )
@@ -24,7 +24,7 @@ def proxies() -> Mapping[str, str]:
 
 
 def proxy_of(url: str) -> str:
-    """The proxy through which an address is asked; empty: none."""
+    """Return the proxy for a URL; empty if there is none."""
     parts = urlsplit(url)
     host = (parts.hostname or "").casefold()
     if host in _LOOPBACK or host.endswith(".localhost") or proxy_bypass(host):
@@ -34,12 +34,12 @@ def proxy_of(url: str) -> str:
 
 
 def names_socks() -> bool:
-    """Whether the environment names a SOCKS proxy, to which aiohttp cannot speak."""
+    """Whether the environment names a SOCKS proxy, which aiohttp does not support."""
     return any(address.casefold().startswith("socks") for address in proxies().values())
 
 
 def check_proxies() -> None:
-    """Raise `ConfigurationBroken` where a proxy has no address; its password is not named."""
+    """Raise `ConfigurationBroken` for an invalid proxy address, without its password."""
     for variable, address in proxies().items():
         try:
             parts = urlsplit(address)
@@ -54,6 +54,6 @@ def check_proxies() -> None:
 
 
 def proxy_hint() -> str:
-    """Words for a failed connection: which variables name a proxy; empty: none does."""
+    """Return a hint for a failed connection: the proxy variables; empty if there are none."""
     named = " and ".join(proxies())
     return f"; {named} names a proxy, which may be away" if named else ""

@@ -1,4 +1,4 @@
-"""What a model is asked and what it replies, as values: the request and its parts."""
+"""Values for a model call: the request with its parts, and the reply."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,22 +10,22 @@ from core.usage import Usage
 
 
 class PartKind(StrEnum):
-    """What a part of a prompt is. Everything but TASK is quoted as data, never as instruction."""
+    """The kind of a part of a prompt. All parts but TASK are quoted as data, not instructions."""
 
     QUESTION = "question"
     CONTEXT = "context"
     CLARIFICATIONS = "clarifications"
-    #: What the kind of debate asks: what options are compared by, sections of the verdict.
+    #: Requirements of the playbook: criteria for options, sections of the verdict.
     PLAYBOOK = "playbook"
-    #: What evidence there is, and passages of it.
+    #: The list of evidence, and passages of it.
     SOURCE = "source"
     NOTES = "notes"
     SUMMARY = "summary"
-    #: The agent's own text the task is about.
+    #: The agent's own text that the task is about.
     OWN = "own"
-    #: Another agent's position the task is about, unnamed.
+    #: Another agent's position that the task is about, without its name.
     POSITION = "position"
-    #: A critique the agent received, critics unnamed.
+    #: A critique that the agent received, without the critic's name.
     CRITIQUE = "critique"
     #: A position on a ballot; its label is `p1`…`pN`.
     CANDIDATE = "candidate"
@@ -38,27 +38,27 @@ class PartKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """One labelled piece of a prompt.
+    """One labelled part of a prompt.
 
-    Parts come in the order: shared by all agents first, the agent's own last, so that providers
-    can cache the common beginning.
+    Parts shared by all agents come first and the agent's own parts last, so that providers can
+    cache the common prefix.
     """
 
     kind: PartKind
-    #: Words for the reader: "Question", "Critique 2 of 3", "p1".
+    #: The heading in the prompt: "Question", "Critique 2 of 3", "p1".
     label: str
     text: str
     #: The prompt up to and including this part is the same for other agents: cache up to here.
     ends_shared: bool = False
-    #: How readily this part is shortened when the prompt does not fit; 0: as is usual for its kind.
-    #: One's own text is 1 and goes last, others' texts are 2, what was said earlier 3 and 4.
+    #: Parts with a higher number are shortened first if the prompt is too long. 1: the agent's own
+    #: text, 2: others' texts, 3 and 4: earlier texts; 0: the default of its kind.
     trim_priority: int = 0
 
 
 def numbered_parts(
     kind: PartKind, label: str, texts: Sequence[str], *, trim_priority: int = 2
 ) -> list[Part]:
-    """Parts of the same kind, unnamed: "Critique 1 of 3" and so on."""
+    """Return numbered parts of the same kind: "Critique 1 of 3" and so on."""
     return [
         Part(
             kind=kind,
@@ -78,7 +78,7 @@ class AnswerForm:
     schema: Mapping[str, Any]
 
     def labels(self, field: str, key: str) -> Sequence[str]:
-        """The labels allowed under this key in the entries of a list; empty: any text."""
+        """Return the values allowed for this key in the items of a list; empty: any text."""
         schema: Any = self.schema
         for step in ("properties", field, "items", "properties", key, "enum"):
             schema = schema.get(step, {})
@@ -95,32 +95,32 @@ class Effort(StrEnum):
 class ModelRequest:
     model: str
     act: Act
-    #: The role of the agent that asks ("judge" for the judge). Offline engines need it.
+    #: The role of the agent ("judge" for the judge), for the offline engine.
     role: str
-    #: Frozen instructions: no persona, no date, no id, so that it can be cached.
+    #: Constant instructions without persona, date or id, so that they can be cached.
     system: str
     parts: Sequence[Part]
     #: Random per debate; surrounds quoted parts.
     delimiter: str
-    #: Cap on the reply, hidden reasoning not counted.
+    #: Most tokens of the reply, without hidden reasoning.
     max_output_tokens: int = 2048
-    #: Characters after which the reply is cut; None: it is not. Offline engines need it, a model
-    #: reads it in its task.
+    #: Most characters of the reply; None: no limit. For the offline engine; models read it in the
+    #: task.
     most_chars: int | None = None
     answer: AnswerForm | None = None
     temperature: float | None = None
     effort: Effort = Effort.MEDIUM
-    #: About how long the prompt is, by what was learned of the model; None: not measured.
+    #: Estimated tokens of the prompt for this model; None: not estimated.
     prompt_tokens: int | None = None
-    #: Groups calls that share a beginning (the debate's id).
+    #: Groups calls with a common prefix (the debate's id).
     cache_key: str = ""
-    #: Who asks, unrecognisable; for vendors that want to tell people apart.
+    #: Pseudonym of the person, for vendors that distinguish end users.
     user: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelReply:
-    """What a model answered, complete: a cut-off reply is an error, never a reply."""
+    """A model's complete reply. A reply that is cut off is an error instead."""
 
     text: str
     usage: Usage

@@ -1,4 +1,4 @@
-"""Trying again: how often and after which waits. One policy and one loop for everybody."""
+"""Retries: a policy for number and waits, and the loop that all callers use."""
 
 import random
 from collections.abc import Awaitable, Callable
@@ -8,21 +8,21 @@ from typing import TypeVar
 T = TypeVar("T")
 E = TypeVar("E", bound=Exception)
 
-#: A wait that doubled so many times is longer than any longest wait.
+#: After this many doublings a wait is longer than any `longest_wait`.
 _MOST_DOUBLINGS = 40
 
 
 @dataclass(frozen=True, kw_only=True)
 class RetryPolicy:
-    """How often something that failed is tried again, and when. Times are in seconds."""
+    """How often and when to retry. Times are in seconds."""
 
-    #: Attempts in all; None: as many as it takes.
+    #: Attempts in total; None: no limit.
     tries: int | None = None
     #: The wait after the first failure; it doubles with each further one.
     first_wait: float
     longest_wait: float
-    #: Share of each wait that is left to chance, 0 to 1, so that what failed together is not tried
-    #: again together.
+    #: Random share of each wait, 0 to 1, so that attempts that failed together are not retried
+    #: together.
     jitter: float = 0.0
 
     def wait_after(self, failures: int, chance: float = 1.0) -> float | None:
@@ -45,14 +45,14 @@ async def retry(
     again: Callable[[E, float], float | None] = lambda _error, wait: wait,
     chance: Callable[[], float] = random.random,  # noqa: S311 - no secret: spreads tries over time
 ) -> T:
-    """What the attempt returns, once it succeeds; what the last attempt raised, if none does.
+    """Return the result of the first successful attempt, or raise the error of the last one.
 
     Args:
-        attempt: What to do; called once per try.
-        policy: How often and when.
-        sleep: Waits some seconds.
-        on: What an attempt may fail with; anything else ends it at once.
-        again: Given a failure and the policy's wait, how long to wait; None: give up. Called after
+        attempt: Called once per attempt.
+        policy: How often and when to retry.
+        sleep: Waits a number of seconds.
+        on: Errors to retry after; any other error is raised at once.
+        again: Returns the wait after an error, given the policy's wait; None: give up. Called after
             each failure but the last one.
         chance: A random number from 0 to 1 for each wait.
     """

@@ -1,4 +1,4 @@
-"""Settings of debates: each is declared here, or in `core.debate.rules`, and nowhere else."""
+"""Settings of debates. Each is declared once, here or in `core.debate.rules`."""
 
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
@@ -60,9 +60,9 @@ ROLE_ALIASES: Mapping[str, str] = {
 DEFAULT_ROSTER = ("architect", "security", "simplicity")
 
 
-#: Model calls under way at the same time, by provider: some twenty debates.
+#: Default of concurrent model calls per provider: enough for some twenty debates.
 USUAL_CALLS_AT_ONCE = 64
-#: Longest question where nobody set another bound, in characters.
+#: Default of the longest question, in characters.
 QUESTION_CHARACTERS = 4000
 
 
@@ -73,7 +73,7 @@ class Caps(Value):
         default=None,
         description="The highest `debate_cost` that a channel or a form can set; null: any.",
     )
-    #: Days are those of UTC.
+    #: A day is a day in UTC.
     person_day_cost: Money | None = Field(
         default=None, description="What one person may spend a day; null: no cap."
     )
@@ -91,7 +91,7 @@ class AllLimits(Limits, Caps):
     """What one debate and all together may take. Times are in seconds, money in US dollars."""
 
     def with_cost(self, cost: Decimal | None) -> "AllLimits":
-        """These limits with a cap per debate (None: no cap), but none above `most_debate_cost`."""
+        """Return these limits with a cap per debate (None: no cap), at most `most_debate_cost`."""
         most = self.most_debate_cost
         if most is not None:
             cost = most if cost is None else min(cost, most)
@@ -103,7 +103,7 @@ class AllLimits(Limits, Caps):
         return Limits(**{name: getattr(capped, name) for name in Limits.model_fields})
 
 
-#: Where a tool may be asked, besides channels and everywhere: in the terminal.
+#: The value for the terminal in a list of channels.
 IN_TERMINAL = "terminal"
 
 
@@ -139,7 +139,7 @@ class ToolServer(Value):
         default=(), description="Program and arguments, for a server that speaks over stdio."
     )
     url: str = Field(default="", description="Address, for one that speaks streamable HTTP.")
-    #: The program has no other variables of ours than PATH, HOME and the language.
+    #: Besides these the program gets only PATH, HOME and the language of Moot's environment.
     variables: tuple[KeyVariable, ...] = Field(
         default=(),
         description="Variables the program is handed (their names hold KEY, TOKEN or SECRET).",
@@ -179,7 +179,7 @@ def _named_apart(servers: tuple[ToolServer, ...]) -> tuple[ToolServer, ...]:
 class EvidenceLimits(Value):
     """Which sources debates may have, and what reading one may take."""
 
-    #: Nothing is fetched from the network unless somebody says from where.
+    #: By default nothing is fetched from the network.
     link_hosts: tuple[str, ...] = Field(
         default=(),
         description="Hosts that links may be read from: `docs.example.com`, `*.example.com`.",
@@ -222,7 +222,7 @@ class ModelServer(Value):
         pattern=r"^[a-z][a-z0-9-]{0,29}$", description="What `provider` calls it; lower case."
     )
     base_url: str = Field(description="Where it is, up to and with `/v1` or what it has instead.")
-    #: Read with the environment, before the settings; so they are told by their names.
+    #: Secrets are read from the environment before the settings, so they are found by their names.
     key_variable: str = Field(
         default="",
         pattern=r"^$|^[A-Z0-9_]*(KEY|TOKEN|SECRET)[A-Z0-9_]*$",
@@ -259,11 +259,11 @@ USUAL_STALL_LIMITS = StallLimits()
 
 
 class CommonSettings(Value):
-    """What is the same in a settings file and in the program."""
+    """Settings that have the same form in a settings file and in the program."""
 
     summary_model: ModelChoice | None = Field(
         default=None,
-        # Nothing is sent where the debate is not held.
+        # A provider that does not take part in the debate must not get its texts.
         description="Sums up and chooses agents, if its provider takes part in the debate; null: "
         "the cheapest model there.",
     )
@@ -332,36 +332,37 @@ class SettingsFile(CommonSettings):
 
 
 class Settings(CommonSettings, DebateRules):
-    """What a debate starts from when nothing else is asked for."""
+    """The settings from which debates start."""
 
-    #: Serves agents made from built-in roles.
+    #: The model of agents that have none, such as those of built-in roles.
     agent_model: ModelChoice = ModelChoice(provider="offline", model="offline-checklists")
     judge_model: ModelChoice = ModelChoice(provider="offline", model="offline-checklists")
-    #: Dealt in turn to agents that name no model; empty: `agent_model` serves them all.
+    #: Given in turn to agents that have no model; empty: `agent_model` for all of them.
     mixed_models: tuple[ModelChoice, ...] = ()
-    #: One of them judges, of a maker none of whose agents won; empty: the judge's own model.
+    #: The judge uses one whose maker has no agent among the winners; empty: its own model.
     judge_models: tuple[ModelChoice, ...] = ()
-    #: Sum up, cast and merge where `summary_model` says nothing, the cheapest first.
+    #: For summaries, casting and merging without `summary_model`; the cheapest first.
     background_models: tuple[ModelChoice, ...] = ()
-    #: The dearest of the models dealt out: it answers alone where `shadow_model` says nothing.
+    #: The most expensive of the agents' models, for the shadow answer without `shadow_model`.
     strongest_model: ModelChoice | None = None
-    #: The judge in full; None = made from `judge_model`.
+    #: The judge; None: built from `judge_model`.
     judge: Agent | None = None
-    #: Said to people when a debate starts: what the settings ask for and cannot be had.
+    #: Warnings at the start of each debate, about settings that cannot be applied.
     warnings: tuple[str, ...] = ()
-    #: Kinds of debates to choose from, by name: built-in ones, and the team's own.
+    #: Playbooks by name: built-in ones and the team's.
     playbooks: Mapping[str, Playbook] = Field(default_factory=dict[str, Playbook])
-    #: What is wrong with those of the team that are left out, a line each.
+    #: Errors of the team's playbooks that are left out, a line each.
     playbook_faults: tuple[str, ...] = ()
     question_max_chars: int = QUESTION_CHARACTERS
-    #: What plugins bring, besides what is built in.
+    #: Roles and agendas of plugins.
     roles: tuple[Role, ...] = ()
     agendas: tuple[Agenda, ...] = ()
 
     def background_model(self, providers: Collection[str]) -> ModelChoice | None:
-        """What sums up, casts and merges where these providers take part; None: the judge's model.
+        """Return the model for summaries, casting and merging; None: the judge's model.
 
-        Nothing is sent where the debate is not held.
+        Only a model of these providers, which take part in the debate: no other provider gets its
+        texts.
         """
         own = [self.summary_model] if self.summary_model else []
         choices = (*own, *self.background_models)
@@ -369,7 +370,7 @@ class Settings(CommonSettings, DebateRules):
 
     @property
     def providers(self) -> frozenset[str]:
-        """Providers that debates with these settings ask, unless people choose other models."""
+        """Providers used by debates with these settings, unless people choose other models."""
         people = [*(agent for agent in self.agents if agent.enabled), *filter(None, [self.judge])]
         choices = [self.agent_model, self.judge_model, *self.fallbacks]
         choices += [fallback for agent in people for fallback in agent.fallbacks or ()]
@@ -381,7 +382,7 @@ def roles_with(more: Iterable[Role]) -> Mapping[str, Role]:
 
 
 def role_id(name: str, more: Iterable[Role] = ()) -> str | None:
-    """The id of the role of this name or alias, built in or one of `more`; None: unknown."""
+    """Return the id of the role with this name or alias, built in or in `more`; None: unknown."""
     key = name.strip().lower().replace(" ", "-").replace("_", "-")
     key = ROLE_ALIASES.get(key, key)
     return key if key in roles_with(more) else None

@@ -1,4 +1,4 @@
-"""Telling a sink what happened in one debate, in order, while the debate goes on."""
+"""Publishes the events of one debate to a sink, in order, while the debate goes on."""
 
 import asyncio
 from collections import deque
@@ -12,13 +12,13 @@ from core.debate.turn import Turn
 from core.ports import DebateStore, EventSink
 from core.rules import schedule
 
-#: How far the sink was told is written down when there is nothing more to tell, and at the latest
-#: after so many events: after a crash they are told again.
+#: The position in the log is stored when all events are published, and at the latest after this
+#: many events: after a crash those are published again.
 MOST_AGAIN = 20
 
 
 class Sinks:
-    """An `EventSink` of several: each hears what those before it have taken."""
+    """Combines several sinks. Each gets an event after the sinks before it have accepted it."""
 
     def __init__(self, *sinks: EventSink) -> None:
         self._sinks = sinks
@@ -40,14 +40,14 @@ class FoldedEvent(NamedTuple):
 class _Step(NamedTuple):
     news: Sequence[FoldedEvent]
     debate: Debate
-    #: All turns in hand, if there is a new one.
+    #: All turns in progress, if there is a new one.
     began: Sequence[Turn]
 
 
 class SinkFeed:
-    """Tells the sink what happens in one run of a debate, one event after the other.
+    """Publishes the events of one run to the sink, one after the other.
 
-    The run does not wait for it: replies that come meanwhile are built upon at once.
+    The run does not wait for the sink.
     """
 
     def __init__(
@@ -59,36 +59,36 @@ class SinkFeed:
         published: int,
         on_end: Callable[[], None],
     ) -> None:
-        """Begin with nothing to tell.
+        """Start nothing yet; `tell` adds events.
 
         Args:
-            store: Where it is written down how far events were told.
-            sink: Who is told.
+            store: Stores the position up to which events are published.
+            sink: Receives the events.
             prove: Awaited before each event; raises if the run no longer holds the debate.
-            published: Events up to this one were told by an earlier run.
-            on_end: Called whenever there is nothing more to tell, or telling has failed.
+            published: An earlier run published the events up to this `seq`.
+            on_end: Called when all events are published, or publishing has failed.
         """
         self._store, self._sink, self._prove, self._on_end = store, sink, prove, on_end
-        #: Up to which event the sink was told, and up to which that is written down.
+        #: The `seq` of the last published event, and the last `seq` that is stored.
         self._told = self._noted = published
         self._steps = deque[_Step]()
         self._task: asyncio.Task[None] | None = None
 
     def tell(self, news: Sequence[FoldedEvent], debate: Debate, began: Sequence[Turn]) -> None:
-        """Have the sink told of these events, then of the turns in hand; returns at once."""
+        """Queue these events, then the turns in progress, for the sink. Returns at once."""
         self._steps.append(_Step(news, debate, began))
         if self.is_done():
             self._task = asyncio.create_task(self._tell(), name=f"{debate.id}/telling")
             self._task.add_done_callback(lambda _: self._on_end())
 
     def is_done(self) -> bool:
-        """Whether everything was told; raises what the sink, the database or `prove` has raised."""
+        """Whether all is published. Raises an error of the sink, the database or `prove`."""
         if self._task and self._task.done():
             self._task.result()
         return self._task is None or self._task.done()
 
     def stop(self) -> None:
-        """Tell no more from now on; what was not told comes when the debate is taken up again."""
+        """Stop publishing. The next run publishes the remaining events."""
         if self._task:
             self._task.cancel()
 
@@ -103,17 +103,17 @@ class SinkFeed:
                 if recorded.seq > self._told:
                     await self._tell_event(state, recorded)
             if began:
-                shown = debate
+                visible = debate
                 if debate.setup.sealed:
                     log = await self._store.events(debate.id)
-                    shown = fold(entry for entry in log if entry.seq <= debate.seq)
+                    visible = fold(entry for entry in log if entry.seq <= debate.seq)
                 await self._prove()
-                await self._sink.turns_began(shown, began)
+                await self._sink.turns_began(visible, began)
             if not self._steps:
                 await self._note(debate)
 
     async def _tell_event(self, debate: Debate, recorded: RecordedEvent) -> None:
-        """Tell an event as it may be read; with the reveal of a sealed debate, the whole log."""
+        """Publish an event without withheld content; after a reveal, publish the whole log."""
         if self._told - self._noted >= MOST_AGAIN:
             await self._note(debate)
         news = [FoldedEvent(debate, recorded)]
@@ -130,7 +130,7 @@ class SinkFeed:
         self._told = recorded.seq
 
     async def _note(self, debate: Debate) -> None:
-        # What is owed an answer counts as news until it has it, so that it outlives a crash.
+        # A follow-up question without an answer stays unpublished, so that a restart resumes it.
         owes = debate.status is not Status.RUNNING and schedule.follow_up_turns(debate)
         if self._told > self._noted and not owes:
             await self._store.mark_published(debate.id, self._told)

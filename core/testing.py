@@ -1,4 +1,4 @@
-"""PUBLIC doubles for tests: a model, store, sink, clock, channels' choices, a debate at hand."""
+"""Public test doubles: a provider, a store, a sink, a clock, channel choices, a sample setup."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ class ScriptedProvider:
     def __init__(
         self, script: Script | None = None, *, name: str = "scripted", latency: float = 0.0
     ) -> None:
-        """`script` makes the reply; a call takes `latency` seconds, which may be changed."""
+        """`script` makes the reply; a call takes `latency` seconds (can be changed later)."""
         self.name = name
         self.requests: list[ModelRequest] = []
         self._script = script or plausible_reply
@@ -47,7 +47,7 @@ class ScriptedProvider:
         self._go = asyncio.Event()
 
     def hold(self, *acts: Act) -> None:
-        """Let nothing of these acts be answered until `let_go`: a debate stands there meanwhile."""
+        """Block replies to calls of these acts until `let_go`."""
         self._held = frozenset(acts)
         self._go.clear()
 
@@ -110,7 +110,7 @@ def _candidates(request: ModelRequest) -> Sequence[str]:
 
 
 def _verdict(request: ModelRequest) -> object:
-    """What a playbook asks for is answered label by label."""
+    """Reply with a verdict; each section and criterion of a playbook gets a text."""
     form = request.answer
     parts = form.labels("parts", "part") if form else ()
     criteria = form.labels("criteria", "criterion") if form else ()
@@ -163,7 +163,7 @@ def usual_reply(request: ModelRequest) -> str:
 
 
 def _long(length: int) -> str:
-    # Numbered, as a reply that repeats itself is none.
+    # Numbered, because a reply that repeats itself is rejected.
     sentences = (
         f"The reasons, the risks and the cost of step {step} are set out here. "
         for step in range(length // 50 + 1)
@@ -172,7 +172,7 @@ def _long(length: int) -> str:
 
 
 def a_finding_reply(words: str, **changes: object) -> dict[str, object]:
-    """A finding as an agent may answer it, about these words of the first source, with changes."""
+    """Return an agent's finding about these words of the first source, with changes."""
     reply: dict[str, object] = {
         "source": "e1",
         "words": words,
@@ -228,7 +228,7 @@ _REPLIES: Mapping[Act, Mapping[str, object] | Callable[[ModelRequest], object]] 
     Act.SYNTHESIS: _verdict,
     Act.REVIEW: _review,
     Act.SECOND_LOOK: _second_look,
-    # Each question is one of its own; all findings are the same.
+    # Questions are all different; findings are all the same.
     Act.CLARIFICATION: lambda request: {
         "same_as": [at + 1 for at, _ in enumerate(_lines_of(request, PartKind.OTHER))]
     },
@@ -249,10 +249,10 @@ _REPLIES: Mapping[Act, Mapping[str, object] | Callable[[ModelRequest], object]] 
 
 
 class InMemoryDatabase:
-    """Tables in memory, gone with the value: no file, no thread, no waiting."""
+    """Tables in memory, deleted with the object: no file, no thread, no waiting."""
 
     def __init__(self) -> None:
-        # One connection: in memory each has a database of its own.
+        # One connection: each connection in memory has its own database.
         self._engine = create_engine(
             "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
         )
@@ -270,7 +270,7 @@ class InMemoryDatabase:
 
 
 class InMemoryStore(SqlDebateStore):
-    """A `DebateStore` in memory, gone with the process. Of one event loop."""
+    """A `DebateStore` in memory, for one event loop."""
 
     def __init__(self) -> None:
         super().__init__(InMemoryDatabase())
@@ -278,10 +278,10 @@ class InMemoryStore(SqlDebateStore):
 
 @dataclass
 class Members:
-    #: None: in all there are.
+    #: Channels of every person; None: all.
     channels: Collection[str] | None = None
     zone: tzinfo = UTC
-    #: The surface does not answer.
+    #: Whether the surface does not answer.
     silent: bool = False
 
     async def may_see(self, person: str, place: Place) -> bool:
@@ -297,7 +297,7 @@ class Members:
         return self.zone
 
     async def has_place(self, place: Place) -> bool:
-        """Raises `BadInput` where the surface is silent."""
+        """Raise `BadInput` if the surface does not answer."""
         if self.silent:
             raise BadInput("Slack did not answer.")
         return self.channels is None or place.channel in self.channels
@@ -344,7 +344,7 @@ class ManualClock:
         await asyncio.sleep(0)
 
 
-#: A format as a plugin brings it: every act that agents hear is that of others.
+#: A plugin's format in which agents hear only other agents' texts.
 AN_AGENDA = Agenda(
     name="premortem",
     words="Pre-mortem: it failed; why?",
@@ -378,7 +378,7 @@ def a_setup(
 
 
 def on_own_models(setup: Setup) -> Setup:
-    """The setup with a model of its own for each agent: those of one model only vote."""
+    """Return the setup with a different model for each agent: agents of one model only vote."""
     agents = tuple(
         agent.model_copy(update={"model": f"scripted-{number}"})
         for number, agent in enumerate(setup.agents, start=1)
@@ -387,7 +387,7 @@ def on_own_models(setup: Setup) -> Setup:
 
 
 def log_of(events: Sequence[Event], debate_id: str = "dabc2345") -> Sequence[RecordedEvent]:
-    """A log of these events, a second apart."""
+    """Return a log of these events, one second apart."""
     clock = ManualClock()
     log: list[RecordedEvent] = []
     for seq, event in enumerate(events, start=1):

@@ -1,7 +1,7 @@
-"""What model calls use and cost: tokens, money, calls, and caps on money.
+"""Usage and cost of model calls, and caps on money.
 
-A full process holds tens of thousands of these values. They are dataclasses with slots: one object
-each for the garbage collector, where a pydantic model is three.
+A busy process has tens of thousands of these values in memory. A dataclass with slots is one object
+for the garbage collector; a pydantic model is three.
 """
 
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from decimal import Decimal
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
-    """What model calls have spent. Tokens of all attempts; cost None = price unknown ("n/a")."""
+    """Usage of model calls: tokens of all attempts, and cost (None: price unknown)."""
 
-    #: All input tokens, cached and written ones included.
+    #: All input tokens, including those read from and written to the cache.
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
@@ -25,7 +25,7 @@ class Usage:
     attempts: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
-        """The sum; if one cost is unknown, so is the sum's."""
+        """Return the sum. Its cost is unknown if one of the two is."""
         is_known = self.cost is not None and other.cost is not None
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
@@ -40,7 +40,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class SpendingScope:
-    """Whose spending a cap bounds: what is None is not looked at."""
+    """Selects spending by day, workspace, person, token and debate. None does not restrict."""
 
     #: A day in UTC.
     day: date | None = None
@@ -53,20 +53,20 @@ class SpendingScope:
 
 @dataclass(frozen=True)
 class Cap:
-    """An upper bound on money, and what is known to be spent of it. Amounts are in US dollars."""
+    """An upper bound on money, and the amount spent of it. Amounts are in US dollars."""
 
-    #: What it bounds, unique and stable: `debate/d123`, `person/T1/U1/2026-11-20`.
+    #: Unique, stable id: `debate/d123`, `person/T1/U1/2026-11-20`.
     key: str
-    #: Words for people: "this debate", "you today".
+    #: What it bounds, for people: "this debate", "you today".
     words: str
     limit: Decimal
     spent: Decimal = Decimal(0)
-    #: Kept back from this call, for calls that must still be possible afterwards.
+    #: Amount that this call must leave for later calls, such as the verdict.
     kept: Decimal = Decimal(0)
     remedy: str = ""
     #: Whether a call whose price is unknown is refused.
     stops_unpriced: bool = True
-    #: What it bounds, in the database; None: only whoever asks knows what is spent.
+    #: The spending in the database that counts; None: only `spent` counts.
     scope: SpendingScope | None = None
 
     def has_room_for(self, amount: Decimal) -> bool:
@@ -75,10 +75,10 @@ class Cap:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SentPart:
-    """A part of a prompt as a model was sent it; its text is in the log already."""
+    """A part of a sent prompt, without its text, which the log already has."""
 
     label: str
-    #: What it is: a `core.request.PartKind`.
+    #: A `core.request.PartKind`.
     kind: str
     chars: int
     #: Characters left out to fit the model's context.
@@ -93,19 +93,19 @@ class Call:
     latency_ms: int = 0
     request_id: str = ""
     temperature: float | None = None
-    #: Where the prompt came from: "built-in" or the path of an override.
+    #: Source of the prompt: "built-in" or the path of an override.
     prompt_source: str = "built-in"
-    #: The model that was to answer, as `provider/model`, when a fallback did; else empty.
+    #: If a fallback replied: the model it replaced, as `provider/model`; else empty.
     stands_in_for: str = ""
-    #: Why it could not be asked, in words for people.
+    #: The reason why that model could not be used, for people.
     stands_in_why: str = ""
-    #: The prompt of the attempt that led to it, the task left out; empty in older logs.
+    #: The parts of the successful attempt's prompt, without the task; empty in older logs.
     sent: tuple[SentPart, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Expense:
-    #: Whose turn it was; empty: several agents' calls that were given up under way.
+    #: The agent of the turn; empty: cancelled calls of several agents.
     agent: str = ""
     call: Call | None = None
     lost: Usage = Usage()

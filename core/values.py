@@ -1,4 +1,4 @@
-"""Small types that settings, calls and debates share: values, money, times, what forgets."""
+"""Small types that settings, calls and debates share: values, money, seconds, a bounded mapping."""
 
 import re
 from collections import OrderedDict
@@ -25,8 +25,8 @@ V = TypeVar("V")
 class Value(BaseModel):
     """A frozen value that can be written to and read from JSON.
 
-    Unknown fields are dropped on reading, so that an older process can read a newer one's records.
-    An alias is the field's name in a settings file; records have the field's own name.
+    Unknown fields are ignored, so that an older process can read records of a newer one. An alias
+    is the name in a settings file; records use the field's name.
     """
 
     model_config = ConfigDict(frozen=True, validate_by_name=True, validate_by_alias=True)
@@ -35,13 +35,13 @@ class Value(BaseModel):
 def _money_in_file(
     amount: Decimal, write: SerializerFunctionWrapHandler, info: SerializationInfo
 ) -> object:
-    """A number in a settings file (written by alias), exact text in a record."""
+    """Write a number into a settings file (written by alias), and exact text into a record."""
     if not info.by_alias:
         return write(amount)
     return int(amount) if amount == int(amount) else float(amount)
 
 
-#: A variable whose value is kept as a secret: it is read with the environment, by its name.
+#: Name of an environment variable with a secret; its name marks the value as secret.
 KeyVariable = Annotated[str, StringConstraints(pattern=r"^[A-Z0-9_]*(KEY|TOKEN|SECRET)[A-Z0-9_]*$")]
 #: In a list of channels: all of them.
 EVERYWHERE = "*"
@@ -74,7 +74,7 @@ def _without_nul(text: str) -> str:
     return text
 
 
-#: What a program is handed, or opened by.
+#: Text that is passed to a program or to the file system.
 ProgramText = Annotated[str, AfterValidator(_without_nul)]
 #: US dollars.
 Money = Annotated[
@@ -90,7 +90,7 @@ IN_FILE = "settings file"
 
 
 class Recent(OrderedDict[K, V]):
-    """A mapping for what must not grow for weeks: it keeps so many entries, put in last."""
+    """A mapping with a maximum size. It keeps the entries that were set last."""
 
     def __init__(self, most: int) -> None:
         super().__init__()

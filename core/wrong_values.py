@@ -1,4 +1,4 @@
-"""What is wrong with a value or a name that somebody gave, in plain words (pure)."""
+"""Explains invalid values and unknown names (pure)."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -8,7 +8,7 @@ from pydantic_core import ErrorDetails
 
 from core.figures import quantity
 
-#: By the beginning of pydantic's type of fault; the first that fits.
+#: Texts by prefix of pydantic's error type; the first match wins.
 _WORDS = {
     "missing": "is missing",
     "extra_forbidden": "is not known",
@@ -40,7 +40,7 @@ _WORDS = {
 
 
 def complaint(where: str, fault: ErrorDetails) -> str:
-    """A sentence on one wrong value. It does not repeat the value, which may be a secret."""
+    """Return a sentence about one invalid value, without the value, which may be a secret."""
     words = wrong(fault).rstrip(".")
     return f"{where} {words}." if words.startswith(("must ", "is ")) else f"{where}: {words}."
 
@@ -63,6 +63,6 @@ def wrong(fault: ErrorDetails) -> str:
 
 
 def nearest(name: str, names: Sequence[str], aliases: Iterable[str] = ()) -> str:
-    """A hint at the name or alias that may have been meant, or at all names."""
+    """Return a hint: the most similar name or alias, or all names."""
     matches = get_close_matches(name.strip().lower(), [*names, *aliases], n=1, cutoff=0.6)
     return f'Did you mean "{matches[0]}"?' if matches else f"There are: {', '.join(names)}."
