@@ -1,4 +1,4 @@
-"""Files: new ones, who may see them, and as Slack's objects."""
+"""Files: upload, access, and Slack's file objects."""
 
 import mimetypes
 from collections.abc import Sequence
@@ -69,14 +69,14 @@ def own_file(runtime: Runtime, user: str, file_id: str) -> StoredFile:
 
 
 def share_files(runtime: Runtime, channel: Channel, files: Sequence[StoredFile]) -> list[Json]:
-    """Share files in a channel; return them as a message of it shows them."""
+    """Share files in a channel; return their objects for a message."""
     for stored in files:
         stored.channels.append(channel.id)
     return [file_object(runtime, stored) for stored in files]
 
 
 def may_see(runtime: Runtime, stored: StoredFile) -> bool:
-    """Return whether the app may see a file: its own, or one shared where it sees messages."""
+    """Whether the app may see a file: its own, or one shared in a channel that it can read."""
     bot_user = runtime.app.bot_user
     shared = (runtime.state.channels[channel] for channel in stored.channels)
     return stored.user == bot_user or any(channel.sees(bot_user) for channel in shared)

@@ -1,4 +1,4 @@
-"""Where people click: messages and views, the element in them, and what they chose."""
+"""Messages and views in which people click, and the elements and values in them."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class SurfaceRef:
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """A message or view that was found.
+    """A message or view with its channel.
 
     Attributes:
         source: the message or view itself.
@@ -32,7 +32,7 @@ class Surface:
     channel: Channel | None = None
 
     def payload(self) -> Json:
-        """Return the parts of an interaction payload that say where it happened."""
+        """Return the parts of an interaction payload that describe the surface."""
         source = copy(self.source)
         if self.channel is None:
             return {"container": {"type": "view", "view_id": source["id"]}, "view": source}
@@ -47,7 +47,7 @@ class Surface:
         return {
             "container": container,
             "channel": {"id": self.channel.id, "name": self.channel.name},
-            # Slack leaves out the message of an ephemeral one: the app must know it by itself.
+            # Slack sends no message for an ephemeral one.
             **({} if ephemeral else {"message": source}),
             "state": {"values": {}},
         }
@@ -77,7 +77,7 @@ def _gone() -> PersonRefusal:
 
 
 def take_action(runtime: Runtime, surface: Surface, choice: Json) -> Json:
-    """Return the entry of `actions`, and remember what was typed and chosen in a view.
+    """Return the entry of `actions`, and store the values of a view.
 
     Raises:
         PersonRefusal: no_such_element, no_such_option.

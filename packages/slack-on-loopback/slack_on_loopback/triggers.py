@@ -1,4 +1,4 @@
-"""What an app may use only briefly: trigger ids (once, 3 s) and response URLs (5 posts, 30 min).
+"""Short-lived ids for apps: trigger ids (once, 3 s) and response URLs (5 posts, 30 min).
 
 Source: https://docs.slack.dev/interactivity/handling-user-interaction
 """
@@ -11,12 +11,12 @@ from slack_on_loopback.errors import SlackRefusal
 
 @dataclass(slots=True)
 class Trigger:
-    """A moment in which a person did something that may open a view.
+    """A trigger id: an action of a person that may open a view.
 
     Attributes:
-        user: who.
+        user: the person.
         expires: seconds since the epoch.
-        used: whether a view was already opened with it.
+        used: whether a view was opened with it.
     """
 
     user: str
@@ -26,7 +26,7 @@ class Trigger:
 
 @dataclass(slots=True)
 class Triggers:
-    """All trigger ids ever given out."""
+    """All issued trigger ids."""
 
     issued: dict[str, Trigger] = field(default_factory=dict[str, Trigger])
 
@@ -37,7 +37,7 @@ class Triggers:
         return trigger_id
 
     def exchange(self, trigger_id: str, now: float) -> Trigger:
-        """Use a trigger up."""
+        """Use a trigger."""
         trigger = self.issued.get(trigger_id)
         if trigger is None:
             raise SlackRefusal("invalid_trigger_id")
@@ -68,7 +68,7 @@ class ResponseUrl:
 
 @dataclass(slots=True)
 class ResponseUrls:
-    """All response URLs ever given out."""
+    """All issued response URLs."""
 
     issued: dict[str, ResponseUrl] = field(default_factory=dict[str, ResponseUrl])
 
@@ -79,7 +79,7 @@ class ResponseUrls:
         return name
 
     def use(self, name: str, now: float) -> ResponseUrl:
-        """Spend one post."""
+        """Count one post."""
         url = self.issued.get(name)
         if url is None:
             raise SlackRefusal("invalid_url")

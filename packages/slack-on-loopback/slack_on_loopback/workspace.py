@@ -1,4 +1,4 @@
-"""The public API: start a workspace, act as its people, look at what came of it."""
+"""The public API: start a workspace, act as its people, inspect the results."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -27,15 +27,15 @@ class Workspace:
     """A small Slack on loopback.
 
     People, channels and views may be named by id or by name (`dana`, `general`, `#general`).
-    What a person cannot do raises `PersonRefusal`; what Slack refuses raises `SlackRefusal`.
+    A refused action of a person raises `PersonRefusal`; a refusal of Slack raises `SlackRefusal`.
 
     Attributes:
-        runtime: everything inside, for tests that need to look there.
+        runtime: the internal state, for tests.
         state: team, users, channels, messages.
         app: the installed app.
-        faults: the switches for calls that go wrong.
-        calls: every Web API call made.
-        deliveries: every try to deliver something to the app.
+        faults: switches for failing calls.
+        calls: the log of Web API calls.
+        deliveries: all tries to deliver payloads to the app.
     """
 
     def __init__(self, config: WorkspaceConfig | None = None):
@@ -58,12 +58,12 @@ class Workspace:
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """The address of the page."""
         return f"{self.runtime.base_url}/"
 
     @property
     def api_url(self) -> str:
-        """What SLACK_API_URL must be; ends with a slash."""
+        """The value for SLACK_API_URL, with a final slash."""
         return f"{self.runtime.base_url}/api/"
 
     @property
@@ -91,7 +91,7 @@ class Workspace:
         """How many Socket Mode connections are open."""
         return len(self.runtime.sockets.sockets)
 
-    # What people do
+    # Actions of people
 
     async def say(self, user: str, channel: str, text: str, thread_ts: str | None = None) -> Json:
         """Write a message or reply and return it; `@echo` becomes a mention."""
@@ -109,7 +109,7 @@ class Workspace:
 
         Args:
             user: who.
-            channel: where.
+            channel: the channel.
             ts: the message, or an ephemeral one of this user.
             action_id: the element.
             fields: for menus, for example `selected_option={…}`; `block_id` where needed.
@@ -137,23 +137,23 @@ class Workspace:
         await interactions.shortcut(self.runtime, self.user(user), callback_id, message)
 
     async def stop_session(self, user: str, channel: str, ts: str) -> None:
-        """Press the Stop that a thread has while an agent works in it."""
+        """Press Stop in a thread in which an agent works."""
         agents.stop(self.runtime, *self._in(user, channel), ts)
 
     def session(self, channel: str, ts: str) -> AgentSession | None:
-        """Return what an agent says of its work in a thread."""
+        """Return the status of an agent's work in a thread."""
         return self.channel(channel).sessions.get(ts)
 
     async def open_home(self, user: str) -> Json | None:
-        """Open the app's Home; return what is there already."""
+        """Open the app's Home; return the view published last."""
         return interactions.open_home(self.runtime, self.user(user))
 
     async def edit(self, user: str, channel: str, ts: str, text: str) -> Json:
-        """Edit one's own message."""
+        """Edit the person's own message."""
         return copy(people.edit(self.runtime, *self._in(user, channel), ts, text=text))
 
     async def delete(self, user: str, channel: str, ts: str) -> None:
-        """Delete one's own message."""
+        """Delete the person's own message."""
         people.delete(self.runtime, *self._in(user, channel), ts)
 
     async def share_file(
@@ -177,12 +177,12 @@ class Workspace:
         return people.change_channel(self.runtime, self.user(user), {"action": action, **fields})
 
     async def deactivate(self, user: str) -> None:
-        """Have an admin deactivate somebody's account: they are in no channel any more."""
+        """Deactivate a person's account, as an admin does; it ends their memberships."""
         person = self.user(user)
         person.is_deleted = True
         self._leave_all(person.id)
 
-    # What can be seen
+    # State
 
     def user(self, name: str) -> User:
         """Return a user by id or name."""
@@ -193,7 +193,7 @@ class Workspace:
         return self.state.channel(name)
 
     def messages(self, channel: str) -> list[Json]:
-        """Return what a channel shows, oldest first, without the "has joined" lines."""
+        """Return the messages of a channel, oldest first, without the "has joined" lines."""
         hidden = {"channel_join", "channel_leave"}
         roots = self.channel(channel).roots()
         return [copy(message) for message in roots if message.get("subtype") not in hidden]
@@ -203,7 +203,7 @@ class Workspace:
         return [copy(message) for message in self.channel(channel).thread(ts)]
 
     def ephemeral(self, user: str, channel: str | None = None) -> list[Json]:
-        """Return the messages only this user sees."""
+        """Return the ephemeral messages of a user."""
         viewer = self.user(user).id
         where = self.channel(channel).id if channel else None
         return [
@@ -231,16 +231,16 @@ class Workspace:
         return self.state.files[file_id].content
 
     async def until_watched(self) -> None:
-        """Wait until somebody has opened the page, for as long as it takes."""
+        """Wait, without a time limit, until somebody opens the page."""
         await self.runtime.feed.watched.wait()
 
     def show_guide(self, line: GuideLine | None) -> None:
-        """Show a line at the top of every page, and open its thread; None takes it away."""
+        """Show a line at the top of every page, and open its thread; None removes it."""
         self.runtime.guide.line = line
         self.runtime.feed.tell_each(lambda _: self.runtime.guide.event())
 
     async def guide_pressed(self) -> str:
-        """Wait until somebody presses a button of the line that has a name; return the name."""
+        """Wait until somebody presses a named button of the line; return the name."""
         return await self.runtime.guide.pressed.get()
 
     async def wait_for(
@@ -248,10 +248,10 @@ class Workspace:
         predicate: Callable[[], Any],
         timeout: float = _PATIENCE_SECONDS,  # noqa: ASYNC109 the condition's own limit
     ) -> Any:
-        """Wait until a predicate holds, looking again after every change; return its value.
+        """Wait until a predicate is true; check it after every change; return its value.
 
         Raises:
-            TimeoutError: it did not hold in time.
+            TimeoutError: it was not true in time.
         """
         result: list[Any] = [None]
 
@@ -265,27 +265,27 @@ class Workspace:
     # HTTP mode
 
     async def use_http(self, url: str) -> bool:
-        """Send everything to a request URL from now on; return whether it took the challenge."""
+        """Send all payloads to a request URL; return whether it answered the challenge."""
         self.app.request_url = self.app.interactivity_url = url
         is_verified = await self.runtime.http.verify(self.runtime.config.pace.ack_seconds)
         self.runtime.tell_app()
         return is_verified
 
-    # Faults that happen at once
+    # Immediate faults
 
     async def disconnect(self, reason: DisconnectReason = "refresh_requested") -> None:
-        """Tell the app's sockets to go; those that have not gone in time are closed."""
+        """Ask the app's sockets to reconnect; close those that have not in time."""
         sockets, pace = self.runtime.sockets, self.runtime.config.pace
         leaving = await sockets.dismiss(reason)
         seconds = pace.warning_seconds if reason == "warning" else pace.refresh_seconds
         self.runtime.dispatcher.spawn(sockets.close_after(leaving, seconds))
 
     async def cut_sockets(self) -> None:
-        """Cut the app's sockets without a word."""
+        """Cut the app's sockets without a message."""
         await self.runtime.sockets.abort()
 
     def revoke_token(self) -> None:
-        """Make the app's tokens worthless, without telling it."""
+        """Revoke the app's tokens without an event."""
         self.app.revoked = True
         self.runtime.tell_app()
 
@@ -295,7 +295,7 @@ class Workspace:
         self.runtime.tell_app()
 
     def uninstall(self) -> None:
-        """Remove the app: tokens_revoked and app_uninstalled, then its tokens are worthless."""
+        """Uninstall the app: send tokens_revoked and app_uninstalled, then revoke its tokens."""
         revoked = {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [self.app.bot_user]}}
         for event in (revoked, {"type": "app_uninstalled"}):
             if event["type"] in self.app.events:
@@ -309,7 +309,7 @@ class Workspace:
         channels.leave(self.runtime, self.channel(channel), bot)
 
     def archive(self, channel: str) -> None:
-        """Archive a channel, as somebody in charge would."""
+        """Archive a channel, as a member would."""
         where = self.channel(channel)
         channels.set_archived(self.runtime, where, where.creator, archived=True)
 
@@ -343,7 +343,7 @@ def typed(**values: str) -> Json:
 
 @asynccontextmanager
 async def run_workspace(config: WorkspaceConfig | None = None) -> AsyncGenerator[Workspace]:
-    """Run a workspace for as long as the block lasts."""
+    """Run a workspace during the block."""
     workspace = Workspace(config)
     try:
         await workspace.start()

@@ -19,7 +19,7 @@ from slack_on_loopback.json_values import Json
 from slack_on_loopback.rates import QUICK
 from slack_on_loopback.workspace import Workspace
 
-#: An app has all the time it needs to answer, however busy the machine is.
+#: Long time limits, so that an app on a busy machine can answer.
 PATIENT = replace(QUICK, ack_seconds=30.0, trigger_seconds=60.0)
 # The SDK leaves its answers untyped; so do the tests.
 Client = Any
@@ -31,7 +31,7 @@ def slack_client(token: str | None = None, **options: Any) -> Client:
 
 
 def bolt_app(ws: Workspace, client: Client) -> AsyncApp:
-    """An app that has heard nothing yet."""
+    """Return an app without listeners."""
     return AsyncApp(client=client, signing_secret=ws.signing_secret)
 
 
@@ -113,7 +113,7 @@ class Page:
 
 
 class Recorder:
-    """A Bolt app that keeps each payload and acknowledges as told."""
+    """A Bolt app that records each payload; `acks` sets its answers."""
 
     def __init__(self, app: AsyncApp):
         self.app = app
@@ -142,7 +142,7 @@ class Recorder:
 
 
 class Listener:
-    """Everything an app heard, in order."""
+    """The events an app received, in order."""
 
     def __init__(self) -> None:
         self.heard: list[Json] = []

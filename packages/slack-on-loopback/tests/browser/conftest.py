@@ -1,4 +1,4 @@
-"""A browser, a workspace to look at, and a way to open its page."""
+"""Fixtures: a browser, a sample workspace, and a function that opens its page."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
@@ -42,7 +42,7 @@ async def sample() -> AsyncIterator[Sample]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def bot(sample: Sample) -> AsyncIterator[Recorder]:
-    """The app, connected: it keeps what it hears."""
+    """The connected app, which records payloads."""
     recorder = Recorder(bolt_app(sample.ws, sample.client))
     async with on_socket(sample.ws, recorder.app):
         yield recorder
@@ -66,7 +66,7 @@ async def open_page(browser: Browser, sample: Sample) -> AsyncIterator[Open]:
         page.on("pageerror", lambda error: broken.append(str(error)))
         await page.goto(f"{sample.ws.url}{address}")
         await page.locator(".sidebar-top").wait_for(state="attached")
-        # What is sent before the page listens reaches nobody.
+        # A page misses events sent before it listens.
         await sample.ws.wait_for(lambda: len(sample.ws.runtime.feed.viewers) == len(contexts))
         return page
 

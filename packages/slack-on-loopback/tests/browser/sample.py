@@ -1,4 +1,4 @@
-"""A workspace to look at: a poll with its thread, every kind of block, a form and a Home."""
+"""A sample workspace: a poll with its thread, every kind of block, a form and a Home."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +37,7 @@ def option(text: str) -> Json:
 
 
 def field(name: str, label: str, kind: str, **more: object) -> Json:
-    """Return an input block; of the keywords, those of the block are not the element's."""
+    """Return an input block; keywords are fields of the element, or of the block."""
     block = {key: more.pop(key) for key in ("optional", "hint") if key in more}
     element = {"type": kind, "action_id": "in", **more}
     return {"type": "input", "block_id": name, "label": plain(label), "element": element, **block}

@@ -1,4 +1,4 @@
-"""What axe-core finds on the page: no violation that is moderate or worse, anywhere."""
+"""axe-core finds no violation on the page that is moderate or worse."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ PLACES = ("channels", "channel", "gallery", "thread", "home", "form")
 
 
 async def violations(page: Page) -> list[str]:
-    """Return what axe-core finds, each with the element it is about."""
+    """Return the violations that axe-core finds, each with its element."""
     # Evaluated, not loaded as a script: the page's Content-Security-Policy allows none.
     await page.evaluate(AXE.read_text("utf-8"))
     report = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")

@@ -242,7 +242,7 @@ async def test_every_block_is_drawn_and_feedback_is_sent(
         "all => all.filter(node => !node.innerText.trim() && !node.querySelector('svg')).length",
     )
     assert empty == 0
-    # Every value of a chart is there in words.
+    # Every value of a chart is there as text.
     bars = page.locator(".chart")
     await expect(bars.locator("figcaption")).to_have_text("How likely each option is the best")
     await expect(bars.locator(".chart-row")).to_have_text(
@@ -426,7 +426,7 @@ async def test_agents_have_their_own_name_and_icon(open_page: Open, sample: Samp
     page = await open_page(sample.thread)
     reply = page.locator("#thread .row").nth(1)
     await expect(reply.locator(".author")).to_have_text("Architect")
-    # Its initial where no font has the emoji.
+    # Its initial if no font has the emoji.
     await expect(reply.locator(".avatar")).to_have_text(re.compile("🏗️|AR?"))
     await expect(reply.locator(".app-tag")).to_have_text("APP")
     await expect(page.locator("#thread .row").last).to_contain_text("Also sent to the channel")
@@ -526,7 +526,7 @@ async def test_the_guide_says_what_to_look_at_opens_the_thread_and_types(
     await expect(area).to_be_focused()
     await bar.get_by_role("button", name="Watch another").click()
     assert await sample.ws.guide_pressed() == "another"
-    # Who pressed by keyboard stays on the button that takes its place.
+    # After a press by keyboard, the focus moves to the replacing button.
     await bar.get_by_role("button", name="Watch another").focus()
     renamed = GuideButton(label="Next step", name="another")
     sample.ws.show_guide(GuideLine(text="Look.", buttons=[own, renamed]))
@@ -538,7 +538,7 @@ async def test_the_guide_says_what_to_look_at_opens_the_thread_and_types(
     await expect(revealed).to_have_attribute("data-ts", sample.board)
     await expect(page.locator("#thread")).to_be_visible()
 
-    # What somebody closed, or types in, is left alone.
+    # The guide does not reopen a closed thread or change a draft.
     await page.get_by_role("link", name=re.compile("Close")).click()
     sample.ws.show_guide(replace(beside, message=sample.board, text="Look here."))
     await expect(bar).to_contain_text("Look here.")
@@ -579,7 +579,7 @@ async def test_a_message_stays_in_view_while_what_stands_above_it_changes(
     await expect(head).to_be_in_viewport()
     await change("Short.")
     await expect(head).to_be_in_viewport()
-    # Who scrolls is left alone.
+    # A page that a person scrolls stays in place.
     box = page.locator("#main .scroll-box")
     await box.dispatch_event("wheel")
     await box.evaluate("box => box.scrollTo(0, 0)")
