@@ -1,1 +1,1 @@
-"""Evidence: sources are read, cut into passages, searched, and every quote is checked."""
+"""Evidence: reads sources, splits them into passages, searches these, checks each quote."""

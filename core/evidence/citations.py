@@ -1,9 +1,8 @@
-"""Citations `[e3: "words"]`: found in a text, and checked against the sources (pure).
+"""Parses citations `[e3: "words"]` and checks them against the sources (pure).
 
-Words are compared as words: case, line breaks and typography do not count, numbers, signs and every
-word that carries meaning do. A near match is one whose differences change nothing: an article left
-out, one letter of a long word. Everything else is no quote. The time it takes grows with the length
-of the sources, and with nothing else.
+The comparison ignores case, line breaks and typography, but not numbers, signs and words with a
+meaning. A near match is a quote with harmless differences: a missing article, one wrong letter in a
+long word. The time is linear in the length of the sources.
 """
 
 import re
@@ -27,49 +26,49 @@ _DOUBLE, _SINGLE = '"“”„«»‟', "'\u2018’"
 
 def _citation(ids: str) -> re.Pattern[str]:
     """Citations of sources whose ids begin so."""
-    # A quote holds no empty line and no other citation: else each one would be read to the end.
+    # A quote has no empty line and no other citation, which bounds the time for each citation.
     words = rf"(?:(?!\n\n|\[\s{{0,5}}(?:{ids})\d)[\s\S]){{0,1200}}?"
     return re.compile(
         rf"\[\s{{0,5}}(?P<source>(?:{ids})\d{{1,4}})\s{{0,5}}"
-        r"(?:,[^:\[\]\n]{1,40})?"  # some add the page
+        r"(?:,[^:\[\]\n]{1,40})?"  # models may add the page
         rf"(?::\s{{0,5}}(?:[{_DOUBLE}](?P<double>{words})[{_DOUBLE}]"
         rf"|[{_SINGLE}](?P<single>{words})[{_SINGLE}]"
         rf"|(?P<bare>[^\[\]{_DOUBLE}{_SINGLE}\n][^\[\]{_DOUBLE}\n]{{0,1200}}?)))?\s{{0,5}}\]"
-        # Struck out before, and written again; so is what stands before it.
+        # The marks of an earlier check around a citation are replaced with it.
         rf"(?:~~| \(not found in (?:{ids})\d{{1,4}}\))*",
         re.IGNORECASE,
     )
 
 
 _OF_SOURCES = _citation("[ed]")
-#: Entries of a debate's record are cited, too. In small letters, as prompts name them: R1 is what
-#: people and models call a risk or a requirement.
+#: Also matches entries of a debate's record (r1), in lower case as in prompts: R1 is a common name
+#: of a risk or a requirement.
 _OF_RECORD = _citation("[ed]|(?-i:r)")
 _RECORD = "r"
-#: Where the end of a line divides a word, or stands between two.
+#: A hyphen at the end of a line, within a word or between two words.
 _DIVIDED = re.compile(r"[-\u2010][ \t]{0,9}\n\s{0,9}")
 _STRIKE = "~~"
-#: Where a quote leaves words out.
+#: An ellipsis in a quote.
 _GAP = re.compile(
     rf"\s{{0,9}}\[?(?:\.\.\.|…)\]?\s{{0,9}}"
     rf"|[{_DOUBLE}{_SINGLE}]\s{{0,9}}[,;]\s{{0,9}}[{_DOUBLE}{_SINGLE}]"
 )
-#: A quote with fewer letters and digits says nothing.
+#: Least letters and digits of a quote.
 _SHORTEST = 3
-#: Places where a quote leaves words out.
+#: Most ellipses in a quote.
 _MOST_GAPS = 8
-#: One word in so many may differ harmlessly.
+#: A near match may have one harmless difference per so many words.
 _WORDS_PER_SLIP = 6
-#: Places at which a near match is looked for, and at which each of its parts is.
+#: Most places to search for a near match, and for each of its parts.
 _MOST_WINDOWS, _MOST_PLACES = 16, 50
-#: A misspelt word has at least so many letters, and begins like the right one.
+#: A word may have a typo if it has so many letters and the same beginning.
 _LONG_WORD = 6
 _SAME_BEGINNING = 4
-#: Such words are numbers: seventh is not seventy.
+#: Numerals may have no typo: seventh is not seventy.
 _NUMBER_WORD = re.compile(r"(?:sixt|sevent|eight|ninet|nint|fort|fift|thirt|twent)")
-#: What a reader of files takes for one letter, and can lose.
+#: Ligatures, which text extraction can lose.
 _LIGATURE = re.compile(rf"ffi|ffl|ff|fi|fl|ft|tt|{LOST_LETTER}")
-#: Words whose lack changes nothing. Neither "not" nor "all" nor "may" is one.
+#: Words that may be missing. "not", "all" and "may" are none of these.
 _HARMLESS = frozenset(
     [
         *("a", "an", "the", "of", "that", "and", "der", "die", "das", "den", "dem", "des"),
@@ -80,17 +79,17 @@ _HARMLESS = frozenset(
 
 @dataclass(frozen=True)
 class RawCitation:
-    #: Where it begins and ends in the text, marks of an earlier check included.
+    #: Position in the text, marks of an earlier check included.
     start: int
     end: int
-    #: Id of the source, in small letters.
+    #: Id of the source in lower case.
     source: str
     words: str
 
 
 def citations_in(text: str, *, of_record: bool = False) -> Sequence[RawCitation]:
-    """All citations in a text, in its order; with `of_record`, also of a record (r1)."""
-    if "[" not in text:  # each begins so, which the pattern takes longer to see
+    """All citations in a text, in order; with `of_record` also those of a record (r1)."""
+    if "[" not in text:  # faster than the pattern
         return ()
     mentions = list[RawCitation]()
     for match in (_OF_RECORD if of_record else _OF_SOURCES).finditer(text):
@@ -112,9 +111,10 @@ def check(source_id: str, words: str, sources: Sequence[Source]) -> Citation:
     elif len("".join(words_of(words))) < _SHORTEST:
         fault = "too few words to check"
     elif (lines := lines_of(words, source.text)) is None:
-        others = (other for other in sources if other is not source)
-        right = next((other.id for other in others if lines_of(words, other.text)), "")
-        fault = f"{source_id} does not say so" + (f"; {right} does" if right else "")
+        right_id = next(
+            (item.id for item in sources if item is not source and lines_of(words, item.text)), ""
+        )
+        fault = f"{source_id} does not say so" + (f"; {right_id} does" if right_id else "")
     if source is None or lines is None:
         return Citation(
             source=source_id, words=words, status=CitationStatus.UNVERIFIED, fault=fault
@@ -130,27 +130,28 @@ def check(source_id: str, words: str, sources: Sequence[Source]) -> Citation:
 
 
 def lines_of(words: str, text: str) -> tuple[int, int] | None:
-    """The first and the last line of a text, from 1, in which the words stand; None: nowhere."""
-    at = _place(words, text)
-    return (line_of(text, at[0]), line_of(text, at[1])) if at else None
+    """The numbers, from 1, of the first and the last line of a quote; None if it is not there."""
+    span = _place(words, text)
+    return (line_of(text, span[0]), line_of(text, span[1])) if span else None
 
 
 def check_citations(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, ...]]:
-    """The text with every citation that is not verified struck out, and all citations.
+    """Strike out all citations that cannot be verified; return the text and all citations.
 
-    Checking a text that was checked before changes nothing. Entries of a record can be cited only
-    where there are some among the sources.
+    A second check does not change the text. Entries of a record can be cited only if the sources
+    include some.
     """
     of_record = any(source.id.startswith(_RECORD) for source in sources)
     citations = list[Citation]()
 
     def as_checked(mention: RawCitation) -> str:
-        # The checked words are shown: on one line, with divided words rejoined.
+        # The result shows the words on one line, without hyphens at ends of lines.
         forms = (_DIVIDED.sub("", mention.words), mention.words)
         lines = dict.fromkeys(" ".join(form.replace('"', "'").split()) for form in forms)
         checks = [check(mention.source, line, sources) for line in lines]
-        verified = (tried for tried in checks if tried.status is CitationStatus.VERIFIED)
-        citation = next(verified, checks[-1])
+        citation = next(
+            (item for item in checks if item.status is CitationStatus.VERIFIED), checks[-1]
+        )
         citations.append(citation)
         quote = (
             f'[{mention.source}: "{citation.words}"]' if citation.words else f"[{mention.source}]"
@@ -159,35 +160,35 @@ def check_citations(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Ci
             return quote
         return f"~~{quote}~~ (not found in {mention.source})"
 
-    return _replaced(text, as_checked, of_record=of_record), tuple(citations)
+    return _replace_citations(text, as_checked, of_record=of_record), tuple(citations)
 
 
 def render_citations(
     text: str, show: Callable[[RawCitation, bool], str], *, of_record: bool = False
 ) -> str:
-    """A text that `check_citations` returned, with each citation as `show` writes it.
+    """Replace each citation in a result of `check_citations` by the text that `show` returns.
 
-    `show` is given a citation, and whether it is verified.
+    `show` gets a citation and whether it is verified.
     """
-    return _replaced(
+    return _replace_citations(
         text,
         lambda mention: show(mention, not text.startswith(_STRIKE, mention.start)),
         of_record=of_record,
     )
 
 
-def _replaced(text: str, show: Callable[[RawCitation], str], *, of_record: bool) -> str:
-    parts, at = list[str](), 0
+def _replace_citations(text: str, show: Callable[[RawCitation], str], *, of_record: bool) -> str:
+    parts, end = list[str](), 0
     for mention in citations_in(text, of_record=of_record):
-        parts += (text[at : mention.start], show(mention))
-        at = mention.end
-    return "".join((*parts, text[at:]))
+        parts += (text[end : mention.start], show(mention))
+        end = mention.end
+    return "".join((*parts, text[end:]))
 
 
 def _place(quote: str, text: str) -> tuple[int, int] | None:
-    """Where in the text the quote's first and last words begin; None if it is not there.
+    """The positions of a quote's first and last words in a text; None if it is not there.
 
-    A quote with gaps is there if its pieces are, in their order.
+    The pieces of a quote with ellipses must be in the text in the same order.
     """
     pieces = [piece for piece in _GAP.split(unicodedata.normalize("NFC", quote)) if words_of(piece)]
     if len(pieces) > _MOST_GAPS + 1:
@@ -202,7 +203,7 @@ def _place(quote: str, text: str) -> tuple[int, int] | None:
 
 
 def _piece_at(piece: str, text: str, after: int) -> tuple[int, int] | None:
-    """Where a piece's first and last words begin, from that position of the text on."""
+    """The positions of a piece's first and last words, searched from a position on."""
     exact = _exact_at(piece.strip(), text, after)
     if exact:
         return exact
@@ -226,14 +227,14 @@ def _piece_at(piece: str, text: str, after: int) -> tuple[int, int] | None:
 
 
 def _exact_at(piece: str, text: str, after: int) -> tuple[int, int] | None:
-    """Where the first and last words of a piece begin that the text has sign by sign."""
+    """The positions of a piece that the text has character by character."""
     position = text.find(piece, after)
     if position < 0:
         return None
     piece_words, source = words_in(piece), words_in(text)
     while position >= 0:
         number = bisect_left(source.places, position + piece_words.places[0])
-        # "5" is in "−5" sign by sign and is another number: the words have to be the same.
+        # The words must be equal too: "−5" contains "5", which is another number.
         if number < len(source.places) and source.joined.startswith(
             piece_words.joined, source.starts[number] - 1
         ):
@@ -243,10 +244,10 @@ def _exact_at(piece: str, text: str, after: int) -> tuple[int, int] | None:
 
 
 def _near(quote: Sequence[str], source: Words, first: int) -> tuple[int, int] | None:
-    """The first and last word of a near match, by number, if all its differences are harmless.
+    """The indexes of the first and last word of a near match with harmless differences only.
 
-    A quote cut into one part more than it may have slips has a part without any: only windows
-    around exact matches of a part are compared.
+    If a quote is split into one part more than its allowed differences, one part matches exactly.
+    So only windows around exact matches of parts are compared.
     """
     slips = len(quote) // _WORDS_PER_SLIP
     if not slips:
@@ -273,10 +274,11 @@ def _near(quote: Sequence[str], source: Words, first: int) -> tuple[int, int] | 
 def _slips(
     quote: Sequence[str], source: Words, begin: int, end: int
 ) -> tuple[int, int, int] | None:
-    """In how many words a quote differs from a window of the source, and where it stands in it.
+    """Compare a quote with a window of the source.
 
     Returns:
-        The number, the first and the last word; None if it differs in one that matters.
+        The number of differences, and the indexes of the first and the last word; None if a
+        difference is not harmless.
     """
     stop = source.starts[end] if end < len(source.starts) else len(source.joined)
     there = source.joined[source.starts[begin] : stop].split()
@@ -328,9 +330,9 @@ def _with_lost_letters(quote: Sequence[str], source: Words, first: int) -> tuple
 
 @lru_cache(maxsize=4)
 def _bare(joined: str) -> tuple[Sequence[str], str, Sequence[int]]:
-    """Words of a text; the same without ligatures, joined by spaces, and where each begins in it.
+    """The words of a text; these without ligatures, joined by spaces; the position of each.
 
-    A reply may have a hundred quotes of one source.
+    Cached, because a reply may have a hundred quotes of one source.
     """
     there = joined.split()
     bare = [_LIGATURE.sub("", word) or LOST_LETTER for word in there]

@@ -1,4 +1,4 @@
-"""A unified diff as a source: its places are files and the lines of the changed file (pure)."""
+"""Unified diffs as sources; places are files and line numbers of the new files (pure)."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from rapidfuzz.distance import Indel
 from core.debate.evidence import Citation, CitationStatus, Mark, Source, SourceText
 from core.evidence.citations import check, lines_of
 
-#: How a diff begins, also one that `git show` or `git format-patch` wrote.
+#: The beginning of a diff, also of `git show` or `git format-patch`.
 _BEGINS = re.compile(r"\s{0,100}(?:diff --git |--- |Index: |commit [0-9a-f]{7}|From [0-9a-f]{7})")
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _PATH = re.compile(r'(?:---|\+\+\+) "?(?:[abciow]/)?([^\t"]{1,400})')
@@ -17,7 +17,7 @@ _NOTHING = "/dev/null"
 
 
 def with_hunks(source: SourceText) -> SourceText:
-    """The text with a mark for each file and hunk, if it is a diff; else as it is."""
+    """The source with a mark for each file and hunk if it is a diff; else unchanged."""
     if source.marks or not _BEGINS.match(source.text):
         return source
     marks = tuple(_marks(source.text))
@@ -36,46 +36,46 @@ def _marks(text: str) -> Iterator[Mark]:
             yield Mark(line=header, label=path)
             header = 0
         if hunk:
-            # Of a file that is gone only the old lines have numbers.
+            # A deleted file has line numbers of the old file only.
             yield Mark(line=number, label=path, hunk_at=max(1, int(hunk[3]) or int(hunk[1])))
         elif begins:
-            renamed = _RENAMED.match(line)
-            header, path = number, renamed[1] if renamed else ""
-        elif (named := _PATH.match(line)) and not line.startswith("---- "):
+            match = _RENAMED.match(line)
+            header, path = number, match[1] if match else ""
+        elif (match := _PATH.match(line)) and not line.startswith("---- "):
             header = header or number
-            path = named[1] if named[1] != _NOTHING else path
+            path = match[1] if match[1] != _NOTHING else path
     if header and path:
         yield Mark(line=header, label=path)
 
 
 def _outside_hunks(text: str) -> Iterator[tuple[int, str]]:
-    """Lines by their number, but for those within hunks: there "--- x" is a line taken out."""
-    old_left = new_left = 0
+    """Lines outside hunks with their numbers; in a hunk, "--- x" is a deleted line."""
+    old_remaining = new_remaining = 0
     for number, line in enumerate(text.split("\n"), start=1):
         if hunk := _HUNK.match(line):
-            old_left, new_left = int(hunk[2] or 1), int(hunk[4] or 1)
+            old_remaining, new_remaining = int(hunk[2] or 1), int(hunk[4] or 1)
         elif line.startswith("diff --git "):
-            old_left = new_left = 0
-        elif old_left > 0 or new_left > 0:
+            old_remaining = new_remaining = 0
+        elif old_remaining > 0 or new_remaining > 0:
             if not line.startswith("\\"):
-                old_left -= not line.startswith("+")
-                new_left -= not line.startswith("-")
+                old_remaining -= not line.startswith("+")
+                new_remaining -= not line.startswith("-")
             continue
         yield number, line
 
 
-#: Lines of a diff that are shown of each side, and the characters of each.
+#: Lines of a diff that are shown per side, and characters per line.
 _MOST_LINES, _LINE_LIMIT = 6, 300
-#: The comparison takes a bit of memory for each pair of lines: longer texts are not compared.
+#: Most pairs of lines to compare; each needs one bit of memory.
 _MOST_PAIRS = 400_000_000
 
 
 def revision_of(
     cited: Citation, subject: Sequence[Source], revisions: Sequence[Source]
 ) -> Source | None:
-    """The newest changed text of the source that is cited; None: there is none.
+    """The newest revision of the cited source; None if there is none.
 
-    It has the source's title. Of a subject that is one source it may have any title.
+    A revision has the title of its source. If the subject has only one source, any title counts.
     """
     before = next((source for source in subject if source.id == cited.source), None)
     if before is None or not revisions:
@@ -88,12 +88,12 @@ def revision_of(
 
 
 def is_gone(cited: Citation, revision: Source | None) -> bool:
-    """Whether the changed text does not say the words any more."""
+    """Whether the revision no longer contains the cited words."""
     return revision is not None and lines_of(cited.words, revision.text) is None
 
 
 def quoted_in(words: str, revisions: Sequence[Source]) -> Citation | None:
-    """The words as a checked citation of the newest changed text that holds them."""
+    """A verified citation of the newest revision that contains the words."""
     citations = (check(revision.id, words, revisions) for revision in reversed(revisions))
     return next(
         (citation for citation in citations if citation.status is CitationStatus.VERIFIED), None
@@ -101,9 +101,9 @@ def quoted_in(words: str, revisions: Sequence[Source]) -> Citation | None:
 
 
 def changes_at(cited: Citation, before: Source, after: Source) -> tuple[str, ...]:
-    """Lines of the diff between two texts that touch the words: "- old", then "+ new".
+    """The changed lines of the cited words: "- old", then "+ new".
 
-    Empty where the lines of the words are the same in both, or the texts are too long to compare.
+    Empty if these lines did not change or the texts are too long to compare.
     """
     lines = lines_of(cited.words, before.text)
     old, new = before.text.split("\n"), after.text.split("\n")
@@ -112,7 +112,7 @@ def changes_at(cited: Citation, before: Source, after: Source) -> tuple[str, ...
     first, last = lines[0] - 1, lines[1]
     old_lines, new_lines = list[str](), list[str]()
     for step in Indel.opcodes(old, new):
-        # Insertions right before or after the words count as well.
+        # Includes insertions directly before or after the words.
         is_near = step.src_start <= last and step.src_end >= first
         if step.tag != "equal" and is_near:
             old_lines += old[step.src_start : step.src_end]

@@ -1,4 +1,4 @@
-"""What a team decided earlier in the same place: each decision is a source of a new debate."""
+"""Earlier decisions of the same place as sources of a new debate."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -15,7 +15,7 @@ from core.evidence.reading import Section, joined_sections
 from core.figures import day, quantity, without_stops
 from core.ports import DebateFilter, DebateStore
 
-#: Debates of a place that are looked through, newest first.
+#: Most debates of a place that are searched, the newest first.
 _MOST_DEBATES = 100
 #: Decisions that a debate gets as sources, and characters of all of them; of more, those that fit
 #: the question best.
@@ -34,12 +34,12 @@ _OUTCOMES = {
     OutcomeKind.PARTLY: "it held in part",
     OutcomeKind.REVERSED: "it was reversed",
 }
-#: Says where people find a verdict.
+#: Returns the link to a verdict.
 AddressOf = Callable[[Debate], Awaitable[str]]
 
 
 def earlier_decisions(question: str, by: Person) -> SourceReference:
-    """The register of a place's decisions as a reference, looked through with this question."""
+    """A reference to the decisions of a place that fit this question."""
     return SourceReference(
         kind=SourceKind.REGISTER, title="what this team decided earlier", fetch=question, by=by
     )
@@ -55,15 +55,15 @@ def decision_reference(debate: Debate, by: Person, address: str = "") -> SourceR
     )
 
 
-async def _concluded(store: DebateStore, place: Place) -> Sequence[str]:
-    """Ids of debates of the place that ended with a verdict, newest first."""
+async def _debates_with_verdict(store: DebateStore, place: Place) -> Sequence[str]:
+    """Ids of debates of the place with a verdict, the newest first."""
     filters = DebateFilter(workspace=place.workspace, channels=[place.channel], limit=_MOST_DEBATES)
     entries = await store.find(filters)
     return [entry.debate_id for entry in entries if entry.status == Status.CONCLUDED]
 
 
 async def has_earlier(store: DebateStore, place: Place) -> bool:
-    return bool(await _concluded(store, place))
+    return bool(await _debates_with_verdict(store, place))
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,9 @@ class FetchEarlierDecisions:
     async def __call__(
         self, reference: SourceReference, place: Place, _most_bytes: int, /
     ) -> SourceText:
-        """No text of its own: references to the decisions that fit, and a warning of the rest."""
-        decided = list[tuple[Debate, str]]()
-        for debate_id in await _concluded(self.store, place):
+        """References to the decisions that fit, and a warning about the others; no text."""
+        decisions = list[tuple[Debate, str]]()
+        for debate_id in await _debates_with_verdict(self.store, place):
             try:
                 log = await self.store.events(debate_id)
                 with reading(debate_id):  # names the debate in errors
@@ -84,19 +84,19 @@ class FetchEarlierDecisions:
             except (LogBroken, DebateUnknown):
                 continue  # damaged (reported elsewhere), or deleted meanwhile
             if debate.decision and text and debate.setup.place == place:
-                decided.append((debate, text))
-        fitting = await asyncio.to_thread(_fitting, decided, reference.fetch)
+                decisions.append((debate, text))
+        fitting = await asyncio.to_thread(_best_decisions, decisions, reference.fetch)
         references = [
             decision_reference(
                 debate, reference.by, await self.address_of(debate) if self.address_of else ""
             )
             for debate in fitting
         ]
-        left_out = quantity(len(decided) - len(fitting), "earlier decision")
+        left_out = quantity(len(decisions) - len(fitting), "earlier decision")
         warnings = (f"{left_out} left out that fit the question less",)
         return SourceText(
             references=tuple(references),
-            warnings=warnings if len(fitting) < len(decided) else (),
+            warnings=warnings if len(fitting) < len(decisions) else (),
         )
 
 
@@ -126,19 +126,19 @@ class FetchDecision:
 
 
 def decision_words(debate: Debate) -> str:
-    """A decision as text: the question, what was decided, how it stands, and why."""
+    """A decision as text: the question, the decision, its status and the reasons."""
     verdict, decision, outcome = debate.verdict, debate.decision, debate.outcome
     if verdict is None:
         return ""
     lines = [f"# {' '.join(debate.setup.question.split())}", f"Decision: {verdict.decision}"]
     if decision:
-        stands = f"It was {_STANDING[decision.kind]} by {decision.by.display_name}."
-        lines.append(f"{stands} {decision.why}".rstrip())
+        status = f"It was {_STANDING[decision.kind]} by {decision.by.display_name}."
+        lines.append(f"{status} {decision.why}".rstrip())
     else:
         lines.append("Nobody has accepted or rejected it yet.")
     if outcome and outcome.kind is not OutcomeKind.TOO_EARLY:
-        by = outcome.by.display_name
-        words = f"How it turned out: {_OUTCOMES[outcome.kind]}, says {by}. {outcome.why}"
+        person_name = outcome.by.display_name
+        words = f"How it turned out: {_OUTCOMES[outcome.kind]}, says {person_name}. {outcome.why}"
         lines.append(words.rstrip())
     lines += [f"- {reason}" for reason in verdict.reasons[:_MOST_REASONS]]
     if verdict.dissent:
@@ -148,11 +148,11 @@ def decision_words(debate: Debate) -> str:
     return "\n".join(lines)
 
 
-def _fitting(decided: Sequence[tuple[Debate, str]], question: str) -> Sequence[Debate]:
-    """The decisions that fit the question best, then the newest, as far as there is room."""
-    texts, chosen, room = [text for _, text in decided], set[int](), _MOST_CHARACTERS
-    for at in dict.fromkeys((*best_of(texts, question), *range(len(texts)))):
-        if len(texts[at]) <= room and len(chosen) < _MOST_DECISIONS:
-            chosen.add(at)
-            room -= len(texts[at])
-    return [debate for at, (debate, _) in enumerate(decided) if at in chosen]
+def _best_decisions(decisions: Sequence[tuple[Debate, str]], question: str) -> Sequence[Debate]:
+    """The decisions that fit the question best, then the newest, as many as are allowed."""
+    texts, chosen, room = [text for _, text in decisions], set[int](), _MOST_CHARACTERS
+    for index in dict.fromkeys((*best_of(texts, question), *range(len(texts)))):
+        if len(texts[index]) <= room and len(chosen) < _MOST_DECISIONS:
+            chosen.add(index)
+            room -= len(texts[index])
+    return [debate for index, (debate, _) in enumerate(decisions) if index in chosen]

@@ -1,8 +1,7 @@
-"""Bytes of a file → its text in sections: plain text, web pages, mail, notebooks, PDF, RTF.
+"""Reads the text of files in sections: plain text, web pages, mail, notebooks, PDF, RTF.
 
-What Office makes is read by `core.evidence.office`. Runs in the sandbox only, which bounds memory
-and time: what is read here may be written by anybody. What a reader leaves out is counted, and said
-in the warnings.
+`core.evidence.office` reads Office files. Runs only in the sandbox, which bounds memory and time,
+because files may be malicious. Warnings count what a reader leaves out.
 """
 
 import codecs
@@ -17,7 +16,7 @@ from typing import Any
 from core.evidence.office import Extract, Unreadable, read_package
 from core.figures import number, quantity
 
-#: Share of control characters from which a file is no text, and of how many characters.
+#: A file is no text above this share of control characters among its first characters.
 _MOST_CONTROLS, _LOOKED_AT = 0.01, 100_000
 _BOMS = {
     b"\xef\xbb\xbf": "utf-8-sig",
@@ -26,7 +25,7 @@ _BOMS = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
-#: Names that the Encoding Standard of the web gives to something larger than what they say.
+#: Names that the WHATWG Encoding Standard maps to a larger encoding.
 _WEB_ENCODINGS = {
     **dict.fromkeys(("ascii", "iso8859-1"), "cp1252"),
     **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
@@ -36,12 +35,12 @@ _WEB_ENCODINGS = {
     "iso8859-11": "cp874",
     "big5": "big5hkscs",
 }
-#: Encodings that a text without a name for its own is tried in: those that programs still write.
+#: Encodings to try for a text without a declared one: those that programs still write.
 _GUESSED = [
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256"),
     *("cp932", "gb18030", "cp949", "big5", "koi8_r"),
 ]
-#: A word that begins in Latin letters and goes on in Greek, Cyrillic, Hebrew or Arabic ones.
+#: A word of Latin and of Greek, Cyrillic, Hebrew or Arabic letters.
 _TWO_SCRIPTS = re.compile(r"[A-Za-z][\u0370-\u06ff]|[\u0370-\u06ff][A-Za-z]")
 _DECLARED = re.compile(rb"(?:charset|encoding)\s{0,5}=\s{0,5}[\"']?([\w:.-]{1,40})", re.IGNORECASE)
 #: Escape sequences of terminals: colours, titles, links.
@@ -63,15 +62,15 @@ _NO_TEXT: Mapping[bytes, str] = {
     b"SQLite format 3": "a database",
 }
 _OLE = b"\xd0\xcf\x11\xe0"
-#: Streams by which files of the old Office are told apart; of all others the last line.
+#: Streams that identify files of old Office versions; the last line is for all others.
 _OLD_OFFICE: Mapping[bytes, str] = {
     "__substg1.0_".encode("utf-16-le"): "it is an Outlook message; save it as .eml or PDF",
     "EncryptedPackage".encode("utf-16-le"): "it has a password",
     b"": "it is an old Office file; save it as .docx, .xlsx or .pptx",
 }
-#: Characters within which a page or a mail says that it is one.
+#: Characters in which the marks of a page or a mail are searched.
 _OPENING = 5000
-#: Mails within mails that are read.
+#: Levels of mails attached to mails that are read.
 _MOST_NESTED = 5
 _HIDDEN_PART = re.compile(
     # CDATA is no text in HTML, other than in storage markup of Confluence; scripts comment it out.
@@ -79,7 +78,7 @@ _HIDDEN_PART = re.compile(
     r"|(?<![/*])(?<![/*]\s)<!\[CDATA\[",
     re.IGNORECASE,
 )
-#: Pages that stand in for another one are short, in characters.
+#: Most characters of a page that replaces another one, such as a sign-in page.
 _LONGEST_STUB = 1500
 _TITLES = re.compile(r"<title[^<>]{0,200}>([^<]{0,200})", re.IGNORECASE)
 _ROBOT_CHECK = re.compile(
@@ -93,9 +92,9 @@ _IMAGE = re.compile(r"!\[([^\]\n]{0,1000})\]\((?:<[^>\n]{0,4000}>|[^()\n]{0,4000
 
 
 def answer(order: Mapping[str, Any], content: bytes, limit: Callable[[], None]) -> dict[str, Any]:
-    """The text of a file, as JSON; runs in the sandbox, which `limit` bounds.
+    """The text of a file as JSON; runs in the sandbox, which `limit` bounds.
 
-    The order holds the file's name and media type, how many pages and characters are read.
+    `order` has the file's name and media type, and the most pages and characters to read.
     """
     limit()
     most = int(order["characters"])
@@ -118,16 +117,16 @@ def answer(order: Mapping[str, Any], content: bytes, limit: Callable[[], None]) 
 
 
 def read(extract: Extract, content: bytes, name: str, media_type: str) -> None:
-    """Read the text of a file, by what it holds, not by what it is called.
+    """Read the text of a file; its content decides about the format, not its name.
 
     Args:
-        extract: Gets it.
+        extract: Receives the text.
         content: The file's bytes.
-        name: What it is called: tells kinds of text apart.
-        media_type: As whoever served it says, with its parameters; empty: unknown.
+        name: The file's name, which tells kinds of plain text apart.
+        media_type: As the server reports it, with parameters; empty: unknown.
 
     Raises:
-        Unreadable: Says what it is instead of text.
+        Unreadable: It is no text; the message says what it is.
     """
     ending = name.lower().rpartition(".")[2]
     if not content:
@@ -139,7 +138,9 @@ def read(extract: Extract, content: bytes, name: str, media_type: str) -> None:
     elif content.startswith(b"{\\rtf"):
         _rtf(extract, content)
     elif content.startswith(_OLE):
-        raise Unreadable(next(what for stream, what in _OLD_OFFICE.items() if stream in content))
+        raise Unreadable(
+            next(description for stream, description in _OLD_OFFICE.items() if stream in content)
+        )
     elif begin := next((begin for begin in _NO_TEXT if content.startswith(begin)), None):
         raise Unreadable(f"it is {_NO_TEXT[begin]}, and only text can be read")
     elif content[4:8] == b"ftyp":
@@ -153,7 +154,7 @@ def _text(extract: Extract, content: bytes, ending: str, media_type: str) -> Non
     is_page = kind in {"text/html", "application/xhtml+xml"} or ending in {"html", "htm", "xhtml"}
     is_page = is_page or _begins_as_html(content[:_OPENING].decode("latin-1"))
     served_as = _DECLARED.search(media_type.encode())
-    text, warnings = _decoded(content, served_as[1] if served_as else b"", is_page=is_page)
+    text, warnings = _decode(content, served_as[1] if served_as else b"", is_page=is_page)
     text = _ESCAPES.sub("", text)
     looked_at = text[:_LOOKED_AT]
     if len(_CONTROL.findall(looked_at)) > _MOST_CONTROLS * len(looked_at):
@@ -172,19 +173,21 @@ def _text(extract: Extract, content: bytes, ending: str, media_type: str) -> Non
         extract.warnings += filter(None, [_doubt_of_page(text, markdown)])
         extract.add("", markdown)
     elif ending in {"csv", "tsv"} or kind == "text/csv":
-        # The first line names the columns: it heads every passage.
+        # The first line has the names of the columns; it is the heading of each passage.
         extract.add("", f"# {text}", counts="row")
     else:
         extract.add("", text)
 
 
-def _decoded(content: bytes, served_as: bytes, *, is_page: bool) -> tuple[str, list[str]]:
+def _decode(content: bytes, served_as: bytes, *, is_page: bool) -> tuple[str, list[str]]:
     for mark, encoding in _BOMS.items():
         if content.startswith(mark):
             return content.decode(encoding, errors="replace"), []
-    declared = _DECLARED.search(content[:2000]) if is_page else None
-    tried = [name.decode("latin-1") for name in (served_as, declared[1] if declared else b"")]
-    for encoding in (*tried, "utf-8"):
+    declaration = _DECLARED.search(content[:2000]) if is_page else None
+    encodings = [
+        name.decode("latin-1") for name in (served_as, declaration[1] if declaration else b"")
+    ]
+    for encoding in (*encodings, "utf-8"):
         try:
             codec_name = codecs.lookup(encoding).name if encoding else ""
             if codec_name:
@@ -193,7 +196,7 @@ def _decoded(content: bytes, served_as: bytes, *, is_page: bool) -> tuple[str, l
             continue
     if b"\x00" in content[:4000]:
         raise Unreadable("it is no text, nor a kind of file that can be read")
-    from charset_normalizer import from_bytes  # few texts need it
+    from charset_normalizer import from_bytes  # rarely necessary
 
     guesses = list(from_bytes(content[:200_000], cp_isolation=_GUESSED))
     # A few letters fit many encodings. Then the most frequent one is the best guess, else one whose
@@ -205,9 +208,9 @@ def _decoded(content: bytes, served_as: bytes, *, is_page: bool) -> tuple[str, l
             guesses,
             key=lambda match: (len(_TWO_SCRIPTS.findall(str(match))), match.encoding == "cp1250"),
         ).encoding
-    named = guess.replace("cp125", "Windows-125")
+    encoding_name = guess.replace("cp125", "Windows-125")
     return content.decode(guess, errors="replace"), [
-        f"it is not UTF-8 and was read as {named}: signs may be wrong"
+        f"it is not UTF-8 and was read as {encoding_name}: signs may be wrong"
     ]
 
 
@@ -219,11 +222,11 @@ def _begins_as_html(text: str) -> bool:
 
 
 def _markdown(page: str) -> str:
-    """The visible text of the page as Markdown, without addresses."""
+    """The visible text of a page as Markdown, without URLs."""
     from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 
     text = re.sub(r"<sup\b[^<>]{0,200}>", "^", page)
-    # An address in the middle of a sentence would stand in the middle of a quote.
+    # A URL within a sentence would be within a quote of it.
     text = re.sub(
         r"(<a\b[^<>]{0,4000}?)\shref\s{0,5}=", r"\1 data-href=", text, flags=re.IGNORECASE
     )
@@ -248,7 +251,7 @@ def _markdown(page: str) -> str:
 
 
 def _doubt_of_page(page: str, text: str) -> str:
-    """A sign in a page and its visible text that it is not the page of the address."""
+    """A sign that the page is not the one of the address; empty if there is none."""
     if len(text) > _LONGEST_STUB:
         return ""
     heading = _TITLES.search(page)
@@ -263,7 +266,7 @@ def _doubt_of_page(page: str, text: str) -> str:
 
 
 def _mail(extract: Extract, message: EmailMessage, depth: int = 0) -> None:
-    """Read a mail, then those attached to it; other attachments are named."""
+    """Read a mail and the mails attached to it; other attachments are listed."""
     headers = ("From", "To", "Cc", "Date", "Subject")
     head = "\n".join(f"{name}: {message[name]}" for name in headers if message[name])
     is_saved_page = message.get_content_type() == "multipart/related"
@@ -283,7 +286,7 @@ def _mail(extract: Extract, message: EmailMessage, depth: int = 0) -> None:
 
 
 def _body(message: EmailMessage, kinds: Sequence[Any], warnings: list[str]) -> str:
-    """What a mail says: its first part of the first of these kinds that it has."""
+    """The text of a mail: its first part of the first of these kinds."""
     body = message.get_body(kinds)
     while body is not None and body.is_multipart():
         body = next(iter(body.iter_parts()), None)
@@ -293,15 +296,15 @@ def _body(message: EmailMessage, kinds: Sequence[Any], warnings: list[str]) -> s
     served_as = (body.get_content_charset() or "").encode()
     payload = body.get_payload(decode=True)
     content = payload if isinstance(payload, bytes) else b""
-    words, doubts = _decoded(content, served_as, is_page=is_page)
+    words, doubts = _decode(content, served_as, is_page=is_page)
     warnings += doubts
     return _markdown(words) if is_page else words
 
 
 def _notebook(extract: Extract, text: str) -> None:
     try:
-        for at, cell in enumerate(json.loads(text)["cells"], 1):
-            extract.add(f"cell {at}", "\n".join(_cell_lines(cell)))
+        for cell_number, cell in enumerate(json.loads(text)["cells"], 1):
+            extract.add(f"cell {cell_number}", "\n".join(_cell_lines(cell)))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Unreadable("the notebook is damaged, or older than version 4") from None
     if pictures := len(re.findall(r'"image/[\w+.-]{1,40}"\s{0,5}:', text)):
@@ -311,10 +314,10 @@ def _notebook(extract: Extract, text: str) -> None:
 def _cell_lines(cell: Mapping[str, Any]) -> Iterator[str]:
     yield "".join(cell["source"])
     for output in cell.get("outputs", ()):
-        printed = "".join(output.get("text") or output.get("data", {}).get("text/plain", ()))
+        output_text = "".join(output.get("text") or output.get("data", {}).get("text/plain", ()))
         if "ename" in output:
-            printed = f"{output['ename']}: {output['evalue']}"
-        yield _ESCAPES.sub("", printed)
+            output_text = f"{output['ename']}: {output['evalue']}"
+        yield _ESCAPES.sub("", output_text)
 
 
 def _pdf(extract: Extract, content: bytes) -> None:
@@ -334,39 +337,39 @@ def _pdf(extract: Extract, content: bytes) -> None:
     if b"/EmbeddedFile" in content:
         extract.warnings.append("attached files were not read")
     pages_by_doubt = dict[str, list[str]]()
-    for at in range(min(count, most_pages)):
+    for index in range(min(count, most_pages)):
         if extract.is_full:
             break
         try:
-            text, doubts = _page(document, at)
+            text, doubts = _page(document, index)
         except Exception:  # noqa: BLE001 - a damaged page fails in any way
             text, doubts = "", ["damaged and left out"]
         for doubt in doubts:
-            pages_by_doubt.setdefault(doubt, []).append(number(at + 1))
+            pages_by_doubt.setdefault(doubt, []).append(number(index + 1))
         if text.strip():
-            extract.add(f"page {at + 1}", text)
+            extract.add(f"page {index + 1}", text)
     for doubt, pages in pages_by_doubt.items():
-        listed = ", ".join(pages[:20]) + (" and more" if len(pages) > 20 else "")  # noqa: PLR2004 - enough to look for
-        where = "page" if len(pages) == 1 else "pages"
-        extract.warnings.append(f"{where} {listed}: {doubt}")
+        page_list = ", ".join(pages[:20]) + (" and more" if len(pages) > 20 else "")  # noqa: PLR2004 - enough to look for
+        noun = "page" if len(pages) == 1 else "pages"
+        extract.warnings.append(f"{noun} {page_list}: {doubt}")
 
 
-def _page(document: Any, at: int) -> tuple[str, Sequence[str]]:
-    """A page's text with its fields and remarks, and what is wrong with it."""
-    text, doubts = document.extract_text(at), list[str]()
-    signals = json.loads(document.classify_page(at))["signals"]
+def _page(document: Any, index: int) -> tuple[str, Sequence[str]]:
+    """The text of a page with its form fields and comments, and its problems."""
+    text, doubts = document.extract_text(index), list[str]()
+    signals = json.loads(document.classify_page(index))["signals"]
     if not text.strip():
         doubts.append("no text (a scan?)")
-    # Behind a picture they are what a scanner read.
-    if signals["invisible_text_ratio"] > 0.02 and not _has_pictures(document, at):  # noqa: PLR2004 - more than a stray sign
+    # Behind a picture this is the text that a scanner recognised.
+    if signals["invisible_text_ratio"] > 0.02 and not _has_pictures(document, index):  # noqa: PLR2004 - more than a stray sign
         doubts.append("words that nobody sees on it are in its text")
         text = f"[Some of these words cannot be seen on the page.]\n{text}"
-    signs = "".join(sign.char for sign in document.extract_chars(at)).replace("\x00", "\ufffd")
-    if lost := signs.count("\ufffd"):
+    signs = "".join(sign.char for sign in document.extract_chars(index)).replace("\x00", "\ufffd")
+    if lost_count := signs.count("\ufffd"):
         text = _with_gaps(text.replace("\ufffd", ""), signs)
-        doubts.append(f"{quantity(lost, 'letter')} cannot be read")
+        doubts.append(f"{quantity(lost_count, 'letter')} cannot be read")
     lines = [text]
-    for note in document.get_annotations(at):
+    for note in document.get_annotations(index):
         if note.get("subtype") == "Widget" and note.get("field_value"):
             lines.append(f"[field {note.get('field_name')}: {note['field_value']}]")
         elif note.get("contents") and note.get("subtype") != "Link":
@@ -374,15 +377,15 @@ def _page(document: Any, at: int) -> tuple[str, Sequence[str]]:
     return "\n".join(lines), doubts
 
 
-def _has_pictures(document: Any, at: int) -> bool:
+def _has_pictures(document: Any, index: int) -> bool:
     try:
-        return bool(document.page_images(at))
+        return bool(document.page_images(index))
     except Exception:  # noqa: BLE001 - of an encrypted file it cannot read them: they are there
         return True
 
 
 def _with_gaps(text: str, signs: str) -> str:
-    """A text with U+FFFD for each lost letter; unchanged if its letters stand in another order."""
+    """The text with U+FFFD for each lost letter; unchanged if its letters have another order."""
     from rapidfuzz.distance import Indel
 
     readable = signs.replace("\ufffd", "")
@@ -390,8 +393,8 @@ def _with_gaps(text: str, signs: str) -> str:
         return text
     parts = list[str]()
     for step in Indel.opcodes(text, signs):
-        gained = signs[step.dest_start : step.dest_end] if step.tag == "insert" else ""
-        parts += [text[step.src_start : step.src_end], "\ufffd" * gained.count("\ufffd")]
+        inserted_text = signs[step.dest_start : step.dest_end] if step.tag == "insert" else ""
+        parts += [text[step.src_start : step.src_end], "\ufffd" * inserted_text.count("\ufffd")]
     return "".join(parts)
 
 
@@ -404,8 +407,8 @@ def _rtf(extract: Extract, content: bytes) -> None:
         raise Unreadable(
             "it holds deleted or hidden words, which RTF mixes with the others; save it as .docx"
         )
-    for what, sign in (("headers", b"\\header"), ("footnotes", b"\\footnote")):
-        extract.warnings += [f"{what} were not read"] if sign in content else []
+    for part_name, sign in (("headers", b"\\header"), ("footnotes", b"\\footnote")):
+        extract.warnings += [f"{part_name} were not read"] if sign in content else []
     extract.warnings.append("numbers of lists and clauses may be missing")
     try:
         extract.add("", str(rtf_to_text(content.decode("latin-1"))))  # pyright: ignore[reportUnknownArgumentType]

@@ -1,7 +1,7 @@
-"""The sandbox's own process: one piece of work, one line of JSON in and one out, within limits.
+"""The process of the sandbox: does one piece of work within limits.
 
-Started by `core.evidence.sandbox`. It has no settings, no database, and of our keys only what its
-work is handed. Its input is a line of JSON and then bytes. It may be killed at any time.
+`core.evidence.sandbox` starts it. It has no settings, no database and only the keys in its input,
+which is a line of JSON and then bytes. Its output is a line of JSON. It may be killed at any time.
 """
 
 import json
@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 
-#: Work → the module whose function `answer` does it.
+#: The module whose function `answer` does the work, by name of the work.
 _WORKS = {"file": "core.evidence.formats", "tool": "core.evidence.tool_call"}
 
 
@@ -28,20 +28,20 @@ def main() -> None:
         answer = {"fault": "it is nested too deeply"}
     sys.stdout.write(json.dumps(answer))
     sys.stdout.flush()
-    # A thread may wait for ever for somebody who answers nothing; a library may fail at its end.
+    # Threads may wait forever for a server, and libraries may fail at exit.
     os._exit(0)
 
 
 def _limit(memory: int, seconds: int) -> None:
-    """Bound what this process, and whatever it starts from now on, may take."""
-    for what, most in (
+    """Limit the resources of this process and of its later child processes."""
+    for resource_kind, most in (
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
-        with suppress(ValueError, OSError):  # some systems do not know all of them
-            resource.setrlimit(what, (most, most))
+        with suppress(ValueError, OSError):  # some systems lack some of these limits
+            resource.setrlimit(resource_kind, (most, most))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""Files of office programs, as text in sections: Word, PowerPoint, Excel.
+"""Reads the text of Word, PowerPoint and Excel files in sections.
 
-Runs in the sandbox only, like `core.evidence.formats`. Text is as it would be with all
-tracked changes accepted, cells are as the sheet shows them. Hidden slides, sheets, rows and columns
-are left out, and counted.
+Runs only in the sandbox, like `core.evidence.formats`. Tracked changes count as accepted; cells
+have the text that the sheet shows. Hidden slides, sheets, rows and columns are left out, counted.
 """
 
 import io
@@ -18,10 +17,10 @@ from xml.etree import ElementTree as ET
 
 from core.figures import number, quantity
 
-#: A package may hold so many files, and so many bytes once unpacked: in all, and in one of XML.
+#: Most files in a package, most unpacked bytes in all, and most bytes of an XML file.
 _MOST_ENTRIES, _MOST_UNPACKED, _MOST_XML = 10_000, 300_000_000, 60_000_000
 _MOST_LISTED = 5
-#: What else comes in such a package, by its media type or the ending of its name.
+#: Other formats of such packages, by media type or file name extension.
 _OTHERS: Mapping[str, str] = {
     "application/vnd.oasis.opendocument.text": "an OpenDocument text; save it as .docx or PDF",
     "application/vnd.oasis.opendocument.spreadsheet": "an OpenDocument sheet; save it as .xlsx",
@@ -36,25 +35,25 @@ _OTHERS: Mapping[str, str] = {
 
 
 class Unreadable(Exception):
-    """Nothing can be read; the words are for people."""
+    """The file cannot be read; the message is for people."""
 
 
 @dataclass
 class Extract:
-    #: With so many reading ends: what follows is cut off.
+    #: Text beyond this length is cut.
     most_characters: int
-    #: Pages and slides that are read.
+    #: Most pages and slides to read.
     most_pages: int
-    #: Pieces of the file that people can find: pages, sheets, slides.
+    #: Pages, sheets or slides, with labels by which people find them.
     sections: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
-    #: What was left out.
+    #: Sentences about omitted content.
     warnings: list[str] = field(default_factory=list[str])
 
     def add(self, label: str, text: str, counts: str = "") -> None:
-        """Add a piece.
+        """Add a section.
 
-        `label`: "page 3", "sheet Load"; empty: lines are counted. `counts`: what its lines are
-        called where they can be found by number: "row".
+        `label` is such as "page 3" or "sheet Load"; empty: places are line numbers. `counts` is the
+        name of a numbered line, such as "row".
         """
         self.sections.append({"label": label, "text": text, "counts": counts})
 
@@ -64,7 +63,7 @@ class Extract:
 
 
 def read_package(extract: Extract, content: bytes, ending: str) -> None:
-    """Read a file that is a ZIP archive, by what it holds and the ending of its name."""
+    """Read a ZIP archive; its content and the file name extension decide about the format."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             _read(extract, content, archive, ending)
@@ -91,13 +90,13 @@ def _read(extract: Extract, content: bytes, archive: zipfile.ZipFile, ending: st
 
 
 def _check(archive: zipfile.ZipFile) -> None:
-    """Refuse what is too large, and what may hold more than text."""
+    """Refuse an archive that is too large or unsafe."""
     sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
     xml = [name for name in sizes if name.endswith((".xml", ".rels"))]
     too_many = len(sizes) > _MOST_ENTRIES or sum(sizes.values()) > _MOST_UNPACKED
     if too_many or any(sizes[name] > _MOST_XML for name in xml):
         raise Unreadable("it is too large once unpacked")
-    # Readers leave out the words that XML declares for itself.
+    # The readers ignore entities that XML declares.
     if any(b"<!DOCTYPE" in archive.open(name).read(4000) for name in xml):
         raise Unreadable("its XML declares entities, which no office program writes")
     if any(name.lower().endswith("vbaproject.bin") for name in sizes):
@@ -105,7 +104,7 @@ def _check(archive: zipfile.ZipFile) -> None:
 
 
 def _tree(content: bytes, kind: str) -> Sequence[Mapping[str, Any]]:
-    """The sections of a document, as office-oxide tells them apart."""
+    """The sections of a document from office-oxide."""
     import office_oxide
 
     document = office_oxide.Document.from_bytes(content, kind)  # pyright: ignore[reportArgumentType]
@@ -113,7 +112,7 @@ def _tree(content: bytes, kind: str) -> Sequence[Mapping[str, Any]]:
 
 
 class _Writer:
-    """Elements of office-oxide's tree → lines of text; counts what it leaves out."""
+    """Converts office-oxide's tree to lines of text; counts what it leaves out."""
 
     def __init__(self) -> None:
         self.pictures = 0
@@ -182,7 +181,7 @@ def _word(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
     document = archive.read("word/document.xml")
     warnings = extract.warnings
     deleted, added = (len(re.findall(rb"<w:%b[ >]" % sign, document)) for sign in (b"del", b"ins"))
-    # Words that take the place of others are one change.
+    # A replacement of words is one change.
     changes = deleted + added - len(re.findall(rb"</w:del>\s{0,100}<w:ins[ >]", document))
     if changes:
         warnings.append(f"{quantity(changes, 'tracked change')} taken as accepted")
@@ -203,7 +202,7 @@ def _word(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
         for name in ("first_page_header", "header", "first_page_footer", "footer"):
             margin: Mapping[str, Any] = part.get(name) or {}
             words = "\n".join(writer.lines(margin.get("content", ()))).strip()
-            if words not in margin_texts:  # the same on all pages, and in most sections
+            if words not in margin_texts:  # the same on all pages
                 margin_texts.add(words)
                 add(name.replace("_", " "), [words])
         label, lines = "" if extract.sections else "beginning", list[str]()
@@ -240,7 +239,7 @@ def _powerpoint(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> N
 
 
 def _excel(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
-    """Cells as the sheet shows them; formulas are not evaluated."""
+    """Read cells as the sheet shows them; formulas are not evaluated."""
     import warnings as python_warnings
 
     import openpyxl
@@ -256,7 +255,7 @@ def _excel(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
     formulas = workbook(values=False) if any(b"<f" in archive.read(it) for it in sheets) else None
 
     def text_of(cell: Any) -> str:
-        """What a cell shows; its formula where nobody has worked it out."""
+        """The text of a cell; its formula if the file has no result."""
         nonlocal uncomputed
         if cell.value is not None or formulas is None:
             return _cell_text(cell, book)
@@ -270,7 +269,7 @@ def _excel(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
             warnings.append(f"the hidden sheet {sheet.title} was left out")
         elif not extract.is_full:
             lines, hidden = _rows(sheet, text_of)
-            # The n-th line is row n, as people see it.
+            # Line n is row n of the sheet.
             extract.add(f"sheet {sheet.title}", "\n".join(lines), counts="row")
             listed = ", ".join(hidden[:_MOST_LISTED]) + (" and more" * (len(hidden) > _MOST_LISTED))
             hidden_parts += [f"sheet {sheet.title}: hidden {listed} left out"] if hidden else []
@@ -287,10 +286,10 @@ def _unread_parts(names: Sequence[str]) -> Iterator[str]:
 
 
 def _rows(sheet: Any, text_of: Callable[[Any], str]) -> tuple[Sequence[str], Sequence[str]]:
-    """The rows of a sheet, a line each, and which hidden rows and columns were left out."""
+    """The rows of a sheet as lines, and the names of omitted hidden rows and columns."""
     rows, columns = _hidden_cells(sheet)
     lines, hidden = list[str](), dict[str, None]()
-    # Only cells that are there: a single one at the edge makes billions of empty ones.
+    # Existing cells only: with one cell at the edge of a sheet there are billions of empty ones.
     cells = sorted(sheet._cells.items())  # noqa: SLF001 - `iter_rows` makes the empty ones
     for row, of_row in groupby(cells, key=lambda item: item[0][0]):
         lines += [""] * (row - 1 - len(lines))
@@ -319,7 +318,7 @@ def _hidden_cells(sheet: Any) -> tuple[set[int], set[int]]:
 
 
 def _cell_text(cell: Any, book: Any) -> str:
-    """What a cell shows: dates in ISO's form, numbers as formatted, struck-out words marked."""
+    """The text of a cell: ISO dates, formatted numbers, marks around struck-out words."""
     from openpyxl.utils.datetime import CALENDAR_MAC_1904
     from xlfmt import (  # pyright: ignore[reportMissingTypeStubs]
         format_value,  # pyright: ignore[reportUnknownVariableType]
@@ -347,7 +346,7 @@ def _cell_text(cell: Any, book: Any) -> str:
     if hasattr(value, "hour"):
         return value.isoformat()
     plain = value.total_seconds() / 86_400 if hasattr(value, "total_seconds") else value
-    with suppress(Exception):  # a format that it does not know
+    with suppress(Exception):  # an unknown format
         is_1904 = book.epoch == CALENDAR_MAC_1904
         return str(format_value(plain, cell.number_format, date1904=is_1904))
     return str(value)
@@ -361,20 +360,20 @@ _ROMAN = (
 
 
 def _with_numbers(content: bytes, archive: zipfile.ZipFile) -> bytes:
-    """A Word file with the numbers of its lists, clauses and headings written into its paragraphs.
+    """Write the numbers of lists, clauses and headings of a Word file into its paragraphs.
 
-    No library gets them right over all levels, and a wrong clause number misleads whoever reads it.
-    The file must declare no entities. Wrong XML raises `ET.ParseError` or an error of Python.
+    No library computes them correctly for all levels, and a wrong clause number misleads readers.
+    The file must declare no entities. Invalid XML raises `ET.ParseError` or an error of Python.
     """
     if "word/numbering.xml" not in archive.namelist():
         return content
-    # What is no XML holds no words.
+    # Other files have no text.
     names = [name for name in archive.namelist() if name.endswith((".xml", ".rels"))]
     parts = {name: archive.read(name) for name in names}
     numbers = _Numbers(parts)
     document = parts["word/document.xml"]
     for prefix, space in re.findall(rb'xmlns:(\w{1,20})="([^"]{1,300})"', document[:20_000]):
-        with suppress(ValueError):  # ns0 and the like are ElementTree's own
+        with suppress(ValueError):  # ElementTree reserves names such as ns0
             ET.register_namespace(prefix.decode(), space.decode())
     root = ET.fromstring(document)  # noqa: S314 - it declares no entities
     for paragraph in root.iter(f"{_W}p"):
@@ -388,7 +387,7 @@ def _with_numbers(content: bytes, archive: zipfile.ZipFile) -> bytes:
 
 
 def _write_mark(paragraph: ET.Element, mark: str) -> None:
-    """Write a number at the beginning of a paragraph, which is in no list from then on."""
+    """Write a number at the beginning of a paragraph and take it out of its list."""
     properties = paragraph.find(f"{_W}pPr")
     if properties is None:
         properties = ET.Element(f"{_W}pPr")
@@ -405,7 +404,7 @@ def _write_mark(paragraph: ET.Element, mark: str) -> None:
 
 
 class _Numbers:
-    """The lists of a Word file, and how far each has been counted."""
+    """The lists of a Word file and their current numbers."""
 
     def __init__(self, parts: Mapping[str, bytes]) -> None:
         lists = ET.fromstring(parts["word/numbering.xml"])  # noqa: S314 - likewise
@@ -426,7 +425,7 @@ class _Numbers:
             }
             for kind in lists.iter(f"{_W}abstractNum")
         }
-        #: By list: its kind, and levels that it begins anew.
+        #: By list: its kind, and the levels that it restarts.
         self._lists = {
             listed.get(f"{_W}numId"): (
                 _value(listed, "abstractNumId"),
@@ -441,7 +440,7 @@ class _Numbers:
         self._begun = set[str | None]()
 
     def next_mark(self, paragraph: ET.Element) -> str:
-        """The number that Word shows before a paragraph; empty: none, or a bullet."""
+        """The number that Word shows before a paragraph; empty for none and for bullets."""
         listed, level = self._place(paragraph)
         kind, restarts = self._lists.get(listed, (None, {}))
         levels = self._levels.get(kind, {})
@@ -464,11 +463,11 @@ class _Numbers:
         return re.sub(r"%(\d)", count_of, text)
 
     def _place(self, paragraph: ET.Element) -> tuple[str | None, int]:
-        """The list and the level of a paragraph: its own, or those of its style."""
+        """The list and the level of a paragraph, set directly or by its style."""
         listed = _value(paragraph, "pPr", "numPr", "numId")
         level = _value(paragraph, "pPr", "numPr", "ilvl")
         style = self._styles.get(_value(paragraph, "pPr", "pStyle"))
-        for _ in range(20):  # styles that are based on one another may go in a circle
+        for _ in range(20):  # a chain of base styles may be circular
             if style is None or listed:
                 break
             listed = _value(style, "pPr", "numPr", "numId")

@@ -1,4 +1,4 @@
-"""Cuts a source into passages at headings and paragraphs, and says where a place is (pure)."""
+"""Splits a source into passages at headings and paragraphs; labels places in it (pure)."""
 
 import math
 import re
@@ -15,30 +15,30 @@ from typing import Any
 from core.debate.evidence import Mark, Source
 from core.evidence.words import words_of
 
-#: A passage has at most so many characters; paragraphs are put together up to this length.
+#: Most characters of a passage; paragraphs are joined up to this length.
 PASSAGE_CHARACTERS = 1200
 _HEADING = re.compile(r"#{1,6}[ \t]+(?P<words>\S.*)")
 _LAST_NUMBER = re.compile(r"(?<!\d)\d+\Z")
-#: What is counted by these words can be named from one to another.
+#: Words before numbers that can form a range: "lines 4–6".
 _COUNTED = frozenset({"line", "row", "page", "slide"})
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 @dataclass(frozen=True)
 class Passage:
-    #: Id of its source.
+    #: Id of the source.
     source: str
-    #: Counted from 1 within its source.
+    #: From 1, within the source.
     number: int
-    #: The heading it stands under; empty if none.
+    #: The heading above it; empty if none.
     heading: str
-    #: Where it begins: "page 3", "line 12".
+    #: The label of its beginning: "page 3", "line 12".
     place: str
     text: str
 
 
 def passages_of(source: Source) -> Sequence[Passage]:
-    """The passages of a source, in its order. A passage never crosses a heading or a mark."""
+    """The passages of a source, in order. No passage crosses a heading or a mark."""
     passages, new_counts = list[Passage](), _new_line_counts(source)
     for heading, line, text in _pieces(source):
         place = _place(source, line, new_counts).label
@@ -47,7 +47,7 @@ def passages_of(source: Source) -> Sequence[Passage]:
 
 
 def headings_of(source: Source) -> Sequence[str]:
-    """The headings of a source, each once; without any, what its marks are called."""
+    """The headings of a source, each once; the labels of its marks if it has no heading."""
     named = [
         words["words"].strip()
         for line in source.text.splitlines()
@@ -57,7 +57,7 @@ def headings_of(source: Source) -> Sequence[str]:
 
 
 def place_of(source: Source, first: int, last: int) -> Mark:
-    """A label for the lines of a source from first to last, and the address of the first."""
+    """A label for the lines of a source from first to last, with the link to the first."""
     new_counts = _new_line_counts(source)
     begin, end = _place(source, first, new_counts), _place(source, last, new_counts)
     if begin.label == end.label:
@@ -87,7 +87,7 @@ def _place(source: Source, line: int, new_counts: Sequence[int]) -> Mark:
         return Mark(line=line, label=f"line {line}", address=source.reference.address)
     mark = source.marks[at - 1]
     if mark.hunk_at:
-        # Below the line with the signs @@ are the new file's lines and the removed ones.
+        # After the @@ line of a hunk there are lines of the new file and removed lines.
         number = mark.hunk_at + (
             new_counts[line - 1] - new_counts[mark.line] if line > mark.line else 0
         )
@@ -121,7 +121,7 @@ def _pieces(source: Source) -> Iterator[tuple[str, int, str]]:
 
 
 def _sections(source: Source) -> Iterator[tuple[str, list[tuple[int, list[str]]]]]:
-    """What stands between headings and marks: first line and lines of each paragraph."""
+    """The paragraphs of each heading: number of the first line, and lines."""
     borders = {mark.line for mark in source.marks}
     heading, paragraphs, is_open = "", list[tuple[int, list[str]]](), False
     for number, line in enumerate(source.text.split("\n"), start=1):
@@ -140,7 +140,7 @@ def _sections(source: Source) -> Iterator[tuple[str, list[tuple[int, list[str]]]
 
 
 def _head(text: str) -> str:
-    """The beginning of a long text: as many whole lines, sentences or words as a passage holds."""
+    """The beginning of a long text: as many complete lines, sentences or words as fit a passage."""
     window = text[:PASSAGE_CHARACTERS]
     ends = [window.rfind("\n") + 1]
     ends.append(max((match.end() for match in _SENTENCE_END.finditer(window)), default=0))
@@ -149,36 +149,38 @@ def _head(text: str) -> str:
     return text[: next((end for end in ends if end >= half), PASSAGE_CHARACTERS)]
 
 
-#: How soon another occurrence of a word counts less, and how much length counts: the usual values.
+#: The usual parameters k1 and b of BM25.
 _SATURATION = 1.5
 _LENGTH = 0.75
-#: Words whose stems are remembered.
+#: Words whose stems are cached.
 _REMEMBERED = 1 << 16
-#: Characters of a word that may have inflections.
+#: Longest word, in characters, that is stemmed.
 _LONGEST_WORD = 60
-#: A stemmer has a state, and texts are read in several threads.
+#: Stemmers are not thread-safe.
 _STEMMING = Lock()
 
 
 def best_first(passages: Sequence[Passage], question: str) -> Sequence[Passage]:
-    """The passages, best match first, without those that share no word with the question."""
+    """The passages that share a word with the question, the best match first."""
     order = best_of([f"{passage.heading} {passage.text}" for passage in passages], question)
     return [passages[at] for at in order]
 
 
 def best_of(texts: Sequence[str], question: str) -> Sequence[int]:
-    """Indices of the texts that share a word with the question, best match first."""
+    """Indexes of the texts that share a word with the question, the best match first."""
     counters = [Counter(terms(text)) for text in texts]
     lengths = [sum(text.values()) for text in counters]
     mean = sum(lengths) / len(lengths) if lengths else 1.0
-    holding = Counter(term for text in counters for term in text)
+    document_counts = Counter(term for text in counters for term in text)
     query = set(terms(question))
 
     def score(at: int) -> float:
         text, total = counters[at], 0.0
         norm = _SATURATION * (1 - _LENGTH + _LENGTH * lengths[at] / (mean or 1))
         for term in query & text.keys():
-            rarity = math.log(1 + (len(counters) - holding[term] + 0.5) / (holding[term] + 0.5))
+            rarity = math.log(
+                1 + (len(counters) - document_counts[term] + 0.5) / (document_counts[term] + 0.5)
+            )
             total += rarity * text[term] * (_SATURATION + 1) / (text[term] + norm)
         return total
 
@@ -187,14 +189,14 @@ def best_of(texts: Sequence[str], question: str) -> Sequence[int]:
 
 
 def terms(text: str) -> Sequence[str]:
-    """The words of a text as they are looked for: by their stems."""
+    """The stems of the words of a text, for searching."""
     return [stem for word in words_of(text) for stem in stems(word)]
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def stems(word: str) -> Sequence[str]:
-    """A word without its inflections: as an English one, and as a German one if that is another."""
-    if len(word) > _LONGEST_WORD:  # a stemmer's time grows faster than the word
+    """The English stem of a word, and the German one if it differs."""
+    if len(word) > _LONGEST_WORD:  # the time of a stemmer is not linear
         return (word,)
     with _STEMMING:
         return tuple(dict.fromkeys(stem(word) for stem in _stemmers()))
@@ -202,6 +204,6 @@ def stems(word: str) -> Sequence[str]:
 
 @cache
 def _stemmers() -> Sequence[Callable[[str], str]]:
-    # All languages of the package are loaded: only for who searches. It has no types.
+    # Imported late, because it loads all languages. It has no types.
     new: Callable[[str], Any] = import_module("snowballstemmer").stemmer
     return [new(language).stemWord for language in ("english", "german")]

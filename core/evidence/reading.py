@@ -1,4 +1,4 @@
-"""Reads what people gave as evidence: fetched by its kind, then read as a file in the sandbox."""
+"""Reads evidence: fetches a reference by its kind, then reads the file in the sandbox."""
 
 import asyncio
 import hashlib
@@ -17,7 +17,7 @@ from core.figures import size
 from core.redaction import clean, redact
 from core.settings import EvidenceLimits
 
-#: Files read at the same moment.
+#: Concurrent reads of files.
 _AT_ONCE = 2
 
 
@@ -47,10 +47,10 @@ class FileReader:
     async def read(
         self, content: bytes, name: str, media_type: str = "", place: Place | None = None
     ) -> SourceText:
-        """The text of a file; channels of debates (`place`) take turns in the sandbox.
+        """The text of a file; channels (`place`) take turns in the sandbox.
 
         Raises:
-            BadInput: It cannot be read; says why, as the end of a sentence: "it is a picture".
+            BadInput: It cannot be read; the message ends a sentence: "it is a picture".
         """
         limits = self._limits
         if len(content) > limits.file_bytes:
@@ -83,13 +83,13 @@ class FileReader:
 def joined_sections(
     sections: Iterable[Section], *, sha256: str = "", warnings: Sequence[str] = ()
 ) -> SourceText:
-    """Sections as one text, with a mark where each labelled one begins.
+    """Join sections to a text, with a mark at the beginning of each labelled one.
 
-    `sha256` is that of the bytes; empty: the text's own is taken.
+    `sha256` is the hash of the file's bytes; empty: the hash of the text.
     """
     parts, marks, line = list[str](), list[Mark](), 1
     for section in sections:
-        # Section by section: removed text moves no other section's place.
+        # For each section alone, so that removed text does not change the places of others.
         body = redact(clean(unicodedata.normalize("NFC", section.text)))
         if section.label or section.counts:
             label, address, counts = section.label, section.address, section.counts
@@ -109,7 +109,7 @@ def joined_sections(
 class FetchedFile:
     content: bytes
     name: str
-    #: As whoever served it says; empty: unknown.
+    #: As the server reports it; empty: unknown.
     media_type: str = ""
 
 
@@ -117,10 +117,10 @@ class Fetch(Protocol):
     async def __call__(
         self, reference: SourceReference, place: Place, most_bytes: int, /
     ) -> FetchedFile | SourceText:
-        """The file behind a reference, or its text where it is no file.
+        """The file of a reference, or its text if it is no file.
 
         Raises:
-            BadInput: It cannot be had; says why, as the end of a sentence.
+            BadInput: It cannot be fetched; the message is the end of a sentence.
         """
         ...
 
@@ -128,7 +128,7 @@ class Fetch(Protocol):
 @dataclass(frozen=True)
 class EvidenceReader:
     files: FileReader
-    #: By kind; what has none cannot be read here.
+    #: By kind; other kinds cannot be read.
     fetchers: Mapping[SourceKind, Fetch]
 
     async def read(self, reference: SourceReference, place: Place) -> SourceText:
@@ -144,19 +144,19 @@ class EvidenceReader:
 async def fetch_text(
     reference: SourceReference, _place: Place, _most_bytes: int, /
 ) -> FetchedFile | SourceText:
-    """Words that came with the question itself."""
+    """The text of the reference itself."""
     return joined_sections([Section(text=reference.fetch)])
 
 
 async def fetch_path(
     reference: SourceReference, _place: Place, most_bytes: int, /
 ) -> FetchedFile | SourceText:
-    """A file of this machine. Only for surfaces whose person may read every file: the terminal."""
+    """A file of this machine; only for the terminal, whose person may read all files anyway."""
     path = Path(reference.fetch)
 
     def read() -> bytes:
         try:
-            if not path.is_file():  # a pipe or a device might never end
+            if not path.is_file():  # a pipe or a device may never end
                 raise BadInput("there is no such file" if not path.exists() else "it is no file")
             if path.stat().st_size > most_bytes:
                 there = size(path.stat().st_size)

@@ -1,4 +1,4 @@
-"""Runs what meets content of others in a process of its own: none blocks or fills this one."""
+"""Runs work on foreign content in a separate process with limits of memory and time."""
 
 import asyncio
 import json
@@ -16,20 +16,20 @@ from weakref import WeakValueDictionary
 from core.errors import BadInput
 
 _SCRIPT = Path(__file__).with_name("in_sandbox.py")
-#: Seconds that a process has to end what it has started itself.
+#: Seconds that a process has to end its child processes.
 _GOODBYE = 8.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """A kind of work, and what people are told of it, as the end of a sentence."""
+    """A kind of work, with words for messages about it."""
 
-    #: `core.evidence.in_sandbox` maps it to a module.
+    #: A key of `core.evidence.in_sandbox._WORKS`.
     name: str
-    #: What its process does: "reads files".
+    #: A predicate for the process: "reads files".
     does: str
     too_long: str
-    #: It takes more memory than it may, or crashes.
+    #: The reason if it exceeds its memory or crashes, as the end of a sentence.
     too_much: str
 
 
@@ -45,15 +45,15 @@ async def run(
     """Run a piece of work in a sandbox process; return its answer, a JSON object.
 
     Args:
-        work: What is done.
+        work: The kind of work.
         order: Its arguments, as JSON.
         content: Further input.
-        memory: Bytes of address space that it may take.
-        cpu: Seconds of computing.
-        seconds: From its start to its answer.
+        memory: Limit of address space in bytes.
+        cpu: Limit of CPU time in seconds.
+        seconds: Timeout from start to answer.
 
     Raises:
-        BadInput: There is no answer, or it is a fault; says why.
+        BadInput: There is no answer, or it reports a fault; the message has the reason.
     """
     head = {**order, "work": work.name, "memory": memory, "cpu": max(1, int(cpu))}
     process = await _start_process(work.does)
@@ -63,11 +63,11 @@ async def run(
     except TimeoutError:
         raise BadInput(work.too_long) from None
     finally:
-        await _end(process)
+        await _terminate(process)
     try:
         answer: dict[str, Any] = json.loads(output)
     except ValueError:  # none, or a part of it
-        # Signals that the system sends at the limit of computing time.
+        # SIGXCPU and SIGKILL, which the system sends at the limit of CPU time.
         is_late = process.returncode in {-24, -9}
         raise BadInput(work.too_long if is_late else work.too_much) from None
     if fault := answer.get("fault"):
@@ -76,7 +76,7 @@ async def run(
 
 
 async def _start_process(does: str) -> Process:
-    """Start a process that no key of ours reaches."""
+    """Start a process whose environment contains no key."""
     try:
         return await asyncio.create_subprocess_exec(
             sys.executable,
@@ -92,11 +92,11 @@ async def _start_process(does: str) -> Process:
         raise BadInput(f"Moot cannot start the process that {does} ({why})") from None
 
 
-async def _end(process: Process) -> None:
-    """End a process: kindly, so that it ends what it has started, then at once with all of that."""
+async def _terminate(process: Process) -> None:
+    """Terminate a process, so that it ends its children; then kill it and them."""
     if process.returncode is not None:
         return
-    started = _started_by(process.pid)
+    started = _child_processes(process.pid)
     try:
         await _stop(process, process.terminate)
         await _stop(process, process.kill)
@@ -117,19 +117,19 @@ async def _stop(process: Process, stop: Callable[[], None]) -> None:
             await process.wait()
 
 
-def _started_by(pid: int) -> list[int]:
-    """Handles of the processes below one, where the system tells (Linux)."""
+def _child_processes(pid: int) -> list[int]:
+    """Handles of the child processes (on Linux; elsewhere empty)."""
     handles = list[int]()
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
             for child in map(int, children.read_text("ascii").split()):
                 handles.append(os.pidfd_open(child))
-                handles += _started_by(child)
+                handles += _child_processes(child)
     return handles
 
 
 class FairGate:
-    """Lets a few in at a time, by turns: of each channel one at most waits among all others."""
+    """Admits a few tasks at a time; of each channel at most one waits in the common queue."""
 
     def __init__(self, at_once: int) -> None:
         self._places = asyncio.Semaphore(at_once)

@@ -1,6 +1,6 @@
-"""Asks one tool of one MCP server, with the official SDK: a work of the sandbox.
+"""Calls one tool of an MCP server with the official SDK; runs in the sandbox.
 
-It has no settings and no database, and of our keys only those that its server is handed.
+It has no settings, no database and only the keys for its server.
 """
 
 import asyncio
@@ -17,21 +17,20 @@ from typing import TYPE_CHECKING, Any
 
 from core.redaction import clean, redact
 
-# The SDK takes a second to load: this process does, before the server's time begins.
+# The SDK takes a second to load; this is done before the server's timeout begins.
 if TYPE_CHECKING:
     from mcp.client._transport import ReadStream, TransportStreams
     from mcp.shared.message import SessionMessage
     from mcp_types import CallToolResult, Tool
 
-#: Pages of a server's list of tools that are looked through.
+#: Most pages of a server's list of tools.
 _MOST_PAGES = 20
 _MOST_PARTS = 200
 _LONGEST_SAYING = 200
 _TOO_MUCH = "the server answers with more than can be taken"
-#: What a message that is none counts as, in characters.
+#: The size, in characters, that an invalid message counts as.
 _NOISE = 1000
-#: Starts a server's program. Where the system can (Linux: PR_SET_PDEATHSIG), it ends the program
-#: when this process ends.
+#: Starts a server's program. On Linux (PR_SET_PDEATHSIG) the program ends with this process.
 _LAUNCH = """
 import ctypes, os, sys
 prctl = getattr(ctypes.CDLL(None), "prctl", None)
@@ -41,11 +40,11 @@ os.execvp(sys.argv[1], sys.argv[1:])
 
 
 class Refused(Exception):
-    """There is no answer; the words are for people, as the end of a sentence."""
+    """There is no answer; the message is the end of a sentence for people."""
 
 
 def answer(order: dict[str, Any], _content: bytes, limit: Callable[[], None]) -> dict[str, Any]:
-    """What a tool answers: the work of the sandbox.
+    """The answer of a tool; runs in the sandbox.
 
     Args:
         order: The server (`command`, or `url` with `key` and `proxy`), the `environment` of a
@@ -53,7 +52,7 @@ def answer(order: dict[str, Any], _content: bytes, limit: Callable[[], None]) ->
             vouches for it, `seconds` and `bytes` that it may take.
         limit: Bounds this process; not the server's program, which is somebody else's.
     """
-    logging.disable()  # the SDK logs each line that is no message
+    logging.disable()  # the SDK logs each invalid line
     return asyncio.run(_answer(order, limit))
 
 
@@ -79,7 +78,7 @@ async def _answer(order: dict[str, Any], limit: Callable[[], None]) -> dict[str,
         case MCPError() as error if error.error.code == CONNECTION_CLOSED:
             return {"fault": "the server ended before it answered"}
         case MCPError() as error:
-            return {"fault": _quoted("the server says", error.error.message)}
+            return {"fault": _error_sentence("the server says", error.error.message)}
         case _:
             names = {type(leaf).__name__ for leaf in leaves}
     if names & {"TimeoutError", "CancelledError"}:
@@ -89,10 +88,10 @@ async def _answer(order: dict[str, Any], limit: Callable[[], None]) -> dict[str,
     return {"fault": "the server does not speak MCP as it should"}
 
 
-def _quoted(what: str, words: str) -> str:
-    """What a server says went wrong, short, without secrets and what nobody sees."""
+def _error_sentence(what: str, words: str) -> str:
+    """A server's error message, shortened, without secrets and invisible characters."""
     line = " ".join(redact(clean(unicodedata.normalize("NFC", words[:2000]))).split())
-    # Not by words: JSON and Chinese have no spaces.
+    # Not cut at words: JSON and Chinese have no spaces.
     cut = line if len(line) <= _LONGEST_SAYING else f"{line[: _LONGEST_SAYING - 1].rstrip()}…"
     return f"{what}: “{cut}”"
 
@@ -106,12 +105,12 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 async def _tool_answer(order: dict[str, Any], limit: Callable[[], None]) -> dict[str, Any]:
-    """The tool's answer, if it may be asked. The SDK has many ways to fail besides `Refused`."""
+    """The answer of the tool, if it may be called. Also raises errors of the SDK."""
     from mcp import Client  # noqa: PLC0415
 
     name = str(order["tool"])
     transport = _web(order) if order["url"] else _program(order)
-    # No callbacks: a server that wants to ask us, our models or our people is refused.
+    # No callbacks: requests of the server to us, our models or people are refused.
     async with Client(
         _bounded_transport(transport, int(order["bytes"]), limit), cache=None
     ) as client:
@@ -144,7 +143,7 @@ def _parts(result: "CallToolResult") -> dict[str, Any]:
 
     texts = [block.text for block in result.content if isinstance(block, TextContent)]
     if result.is_error:
-        raise Refused(_quoted("the tool says", " ".join(texts) or "it failed"))
+        raise Refused(_error_sentence("the tool says", " ".join(texts) or "it failed"))
     parts, left_out = list[dict[str, str]](), max(0, len(result.content) - _MOST_PARTS)
     for block in result.content[:_MOST_PARTS]:
         match block:
@@ -170,7 +169,7 @@ async def _bounded_transport(
     most: int,
     limit: Callable[[], None],
 ) -> "AsyncGenerator[TransportStreams]":
-    """A transport of the SDK that takes so many characters of messages."""
+    """A transport of the SDK that fails after so many characters of messages."""
     import anyio  # noqa: PLC0415
 
     taken, messages = anyio.create_memory_object_stream["SessionMessage | Exception"]()
@@ -187,7 +186,7 @@ async def _bounded_transport(
                     await taken.send(message)
 
     async with transport as (incoming, outgoing), anyio.create_task_group() as passing:
-        limit()  # the program has been started, and nothing of it read
+        limit()  # the program runs, and nothing was read
         passing.start_soon(pass_on, incoming)
         yield messages, outgoing
         passing.cancel_scope.cancel()
@@ -206,7 +205,7 @@ def _program(order: dict[str, Any]) -> "AbstractAsyncContextManager[TransportStr
 
 @asynccontextmanager
 async def _web(order: dict[str, Any]) -> "AsyncGenerator[TransportStreams]":
-    """A server at an address, which is the only one that is called."""
+    """The transport of a server at an address; no other address is called."""
     import httpx2  # noqa: PLC0415
     from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
 

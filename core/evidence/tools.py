@@ -1,7 +1,7 @@
-"""Asks tools of MCP servers that an administrator listed; what they answer is a source.
+"""Calls tools of the MCP servers in the settings; their answers are sources.
 
-A server is somebody else's program. The sandbox speaks with it (`tool_call`), within limits of
-memory, time and size, so that none can block, crash or fill this process.
+A server is foreign code. The sandbox calls it (`tool_call`), within limits of memory, time and
+size, so that it cannot block or crash this process.
 """
 
 import asyncio
@@ -22,15 +22,15 @@ from core.figures import quantity
 from core.proxies import proxy_of
 from core.settings import EvidenceLimits, ToolServer, ToolSource
 
-#: Whether the SDK is there that asks servers.
+#: Whether the MCP SDK is installed.
 CAN_ASK = find_spec("mcp") is not None
 NOT_INSTALLED = (
     'what asks them is not installed: it is the extra "mcp" (`make extras` in a checkout; '
     "docs/deploy.md says how elsewhere)"
 )
-#: Servers asked at the same moment.
+#: Concurrent calls of servers.
 _AT_ONCE = 4
-#: Seconds beyond the server's time: to load the SDK and to say goodbye; of computing.
+#: Seconds beyond the server's timeout, to load the SDK and to disconnect; seconds of CPU time.
 _MARGIN, _CPU_MARGIN = 12.0, 5.0
 _PLACEHOLDER = re.compile(r"\{(question|words)\}")
 _MOST_WORDS, _LONG = 12, 4
@@ -61,7 +61,7 @@ def tool_references(
 
 
 def fill_placeholders(value: object, question: str) -> object:
-    """An argument with the question in place of `{question}` and its longer words of `{words}`."""
+    """An argument with `{question}` replaced by the question, `{words}` by its longer words."""
     if isinstance(value, Mapping):
         items = cast("Mapping[str, object]", value).items()
         return {key: fill_placeholders(item, question) for key, item in items}
@@ -80,11 +80,11 @@ def fill_placeholders(value: object, question: str) -> object:
 
 @dataclass(frozen=True)
 class FetchTools:
-    #: The servers, and how much an answer may have.
+    #: The servers and the largest answer.
     limits: EvidenceLimits
-    #: The secret in a variable; empty if it is not set.
+    #: Returns the secret in an environment variable; empty if it is not set.
     key_in: Callable[[str], str]
-    #: What a program is given, with these variables besides.
+    #: Returns the environment of a program, with these variables added.
     environment: Callable[[Sequence[str]], Mapping[str, str]]
     _gate: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(_AT_ONCE), init=False
@@ -122,7 +122,7 @@ class FetchTools:
             )
         parts, files = answer["parts"], [part for part in answer["parts"] if "file" in part]
         if len(files) == len(parts) == 1:
-            # A file that is the whole answer.
+            # The whole answer is a file.
             try:
                 content = base64.b64decode(files[0]["file"], validate=True)
             except ValueError:

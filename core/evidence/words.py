@@ -1,8 +1,8 @@
-"""Text as words that can be compared: case, marks and line breaks do not count (pure).
+"""Splits text into words for comparison, without case, typography and line breaks (pure).
 
-A number is one word with its sign, what it is compared with, its currency and unit: 5 is found
-neither in 50 nor in −5, ~5, > 5, 5 % or $5. Other signs that can turn a meaning round belong to
-their word (!enabled, AA+, C#) or are words (≠, ∉, →).
+A number is one word with its sign, comparison, currency and unit: 5 matches none of 50, −5, ~5,
+> 5, 5 % and $5. Other signs that change a meaning belong to their word (!enabled, AA+, C#) or are
+words (≠, ∉, →).
 """
 
 import re
@@ -20,15 +20,15 @@ from core.values import Recent
 #: of one debate at a time, in both ways of reading them: debates that check theirs at the same time
 #: read them again. 128 of the longest would take 140 MB for ever, so many characters take 17 MB.
 _TEXTS_KEPT, _CHARACTERS_KEPT = 128, 2 * MOST_CHARACTERS
-#: Digits above and below the line, and fractions of one sign, are numbers: m² is m 2, ½ is 1/2.
+#: Superscript and subscript digits and fractions count as numbers: m² is m 2, ½ is 1/2.
 _RAISED, _FRACTION = (
     "\u00b2\u00b3\u00b9\u2070\u2074-\u2079\u2080-\u2089",
     "\u00bc-\u00be\u2150-\u215e",
 )
 _LETTER = rf"[^\W\d_{_RAISED}{_FRACTION}]"
-#: Counts as a letter: U+FFFD, where a reader of files could not tell which one it was, becomes it.
+#: A letter that replaces U+FFFD, the sign for a letter that a file reader lost.
 LOST_LETTER = "\ua78f"
-#: Inside a word: apostrophes, and what nobody sees.
+#: Apostrophes and invisible characters within a word.
 _INSIDE = "['’\u2018\u02bc\u00ad\u200b\u2060]"
 _DIVIDED = r"[-\u2010][ \t]*\n[ \t]*"
 _SPACE = "[ \u00a0\u2009\u202f]?"
@@ -38,7 +38,7 @@ _UNITS = (
     r"|[kmg]?hz|[km]?wh?)"
 )
 _NUMBER = (
-    # A sign, not a dash between two words; a comparison, not the end of a tag.
+    # A sign is no dash between two words; a comparison is no end of a tag.
     r"(?P<sign>(?<![\w)\]])[-+−]"
     rf"|(?:!=|[≠≤≥±≈]|(?<![~\w])~(?!~)|(?<![\w\"'/>=-])[<>]=?){_SPACE})?"
     rf"(?P<money>{_MONEY})?"
@@ -50,7 +50,7 @@ _OTHERS = (
     r"|(?<=\d) ?/ ?(?=\d)"
     "|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0e7f]"  # written without spaces
     r"|(?P<arrow><[-=]{1,16}>|[-=]{1,16}>|<-{1,16}|[→⇒⟶➔➜←⇐↔⇔↑↓])"
-    # Of a formula: `a + b` is not `a - b`. A dash between two words is punctuation.
+    # In a formula: `a + b` is not `a - b`. A dash between two words is punctuation.
     r"|(?<=[\w)\]])(?: [+*] |\+)(?=[\w(\[])"
     r"|!=|[<>]=?|[$€£¥%‰°≤≥≠=±≈∈∉∋∌⊂⊄¬]"
 )
@@ -60,16 +60,16 @@ _BEGIN = r"(?:(?<![\w!])!)?"
 
 def _words_pattern(inside: str) -> re.Pattern[str]:
     letters = rf"{_BEGIN}{_LETTER}+(?:{inside}{_LETTER}+)*{_SUFFIX}"
-    # Most words first: nothing else begins with one of these letters.
+    # ASCII letters first, for speed: no other alternative begins with one.
     return re.compile(f"(?=[!a-z]){letters}|{_NUMBER}|{_OTHERS}|{letters}", re.IGNORECASE)
 
 
 _WORD, _WORD_REJOINED = _words_pattern(_INSIDE), _words_pattern(f"(?:{_INSIDE}|{_DIVIDED})")
-#: A quoted line of Markdown: its `>` compares nothing.
+#: The `>` of a quoted line in Markdown, which is no comparison.
 _QUOTED_LINE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
-#: Struck-out words, in a line.
+#: Struck-out words in Markdown.
 _STRUCK = re.compile(r"~~(?=\S)[^\n~]{1,1000}~~")
-#: Begins a word that is struck out.
+#: Prefix of a struck-out word.
 _STRIKE = "\u0336"
 _DROPPED = str.maketrans(
     dict.fromkeys("'’\u2018\u02bc\u00ad\u200b\u2060 \u00a0\u2009\u202f", "") | {"−": "-"}
@@ -85,9 +85,9 @@ _ARROWS = {
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a text, joined by spaces, and where each begins."""
+    """The words of a text, joined by spaces, with their positions."""
 
-    #: With a space before the first word and after the last one.
+    #: All words, with a space before the first and after the last.
     joined: str
     #: Position in `joined` of each word.
     starts: Sequence[int]
@@ -95,27 +95,27 @@ class Words:
     places: Sequence[int]
 
     def place_of(self, position: int) -> int:
-        """Where in the text the word stands that holds this position of `joined`."""
+        """The position in the text of the word at this position of `joined`."""
         return self.places[max(0, bisect_right(self.starts, position) - 1)] if self.places else 0
 
 
 _READ = Recent[tuple[str, bool], Words](_TEXTS_KEPT)
-#: Turns read in several threads.
+#: Several threads use the cache.
 _READING = Lock()
 
 
 def words_in(text: str, *, rejoined: bool = False) -> Words:
     """The words of a text (in Unicode's form NFC) and their places; cached.
 
-    With `rejoined`, words that were divided at the end of a line are one.
+    With `rejoined`, a word with a hyphen at the end of a line is one word.
     """
-    # Where no word is divided, both ways of reading are one.
+    # Without such a hyphen both results are equal.
     rejoined = rejoined and bool(_BREAK.search(text))
     with _READING:
         if words := _READ.get((text, rejoined)):
             _READ.move_to_end((text, rejoined))
             return words
-    # Numbers, not objects: a source of 400,000 characters takes one megabyte and not eight.
+    # Arrays of numbers: a source of 400,000 characters takes 1 MB instead of 8 MB.
     forms, places, starts, position = list[str](), array("I"), array("I"), 1
     for word, place in _words(text, rejoined=rejoined):
         forms.append(word)
@@ -135,7 +135,7 @@ def words_of(text: str) -> list[str]:
 
 
 def _words(text: str, *, rejoined: bool) -> Iterator[tuple[str, int]]:
-    # Blanked, not taken out, so that places stay what they are.
+    # Replaced by spaces, so that positions do not change.
     plain = _QUOTED_LINE.sub(lambda match: " " * len(match[0]), text)
     plain = plain.replace("\ufffd", LOST_LETTER)
     struck = [(match.start(), match.end()) for match in _STRUCK.finditer(plain)]
@@ -153,7 +153,7 @@ def _words(text: str, *, rejoined: bool) -> Iterator[tuple[str, int]]:
 
 
 def _comparison_forms(match: re.Match[str], *, rejoined: bool) -> Sequence[str]:
-    """A word as it is compared: compatible forms (one sign for fi), case and spaces are one."""
+    """The forms of a word for comparison: compatibility forms, without case and spaces."""
     raw = match[0]
     if match.lastgroup is None and raw.isascii() and raw.isalpha():  # most words
         return (raw.casefold(),)

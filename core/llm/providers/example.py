@@ -1,7 +1,7 @@
-"""The `example` provider: plays debates that were written by hand, through the real engine.
+"""The `example` provider: plays handwritten debates through the real engine.
 
-A reply is found by who asks, for which act, about whose text: the same request always gets the same
-one, whatever people do to the debate meanwhile.
+The role, the act and the texts of a request determine the reply, so that changes by people during
+the debate have no effect on it.
 """
 
 import asyncio
@@ -25,68 +25,68 @@ from core.settings import AllLimits, Settings, agent_for
 from core.usage import Usage
 
 _FOLDER = Path(__file__).parent / "examples"
-#: Words shown in a second, for an example that is over within a minute. People read about 4, and
-#: skim the rest.
+#: Words shown per second, so that an example takes about a minute. People read about 4 words per
+#: second and skim the others.
 WORDS_PER_SECOND = 18.0
-#: Words that what nobody reads counts as: ballots, questions, the list of options.
+#: Number of words that unread replies count as: ballots, questions, options.
 _UNREAD_WORDS = 11
-#: What follows is shown; what stands before is folded.
+#: The text after this is shown; the text before is folded.
 _IN_SHORT = "In short:"
 _HOUR = 3600.0
-#: What a ballot holds where nothing moved the voter, and a reply for an option that is gone.
+#: The value for no cause of a change, and for an option that no longer exists.
 _NONE = "none"
 _NOTE = "A written example: nobody read this note."
-#: The judge sees behind an option who favours it.
+#: In the judge's prompt: the agents that favour an option, after its name.
 _FAVOURED_BY = " (favoured by "
-#: How often the words of a reply's short form are read: a first answer is seen on the board, a
-#: refinement in a post with what it answers. Other replies are not seen by themselves.
+#: How often people read the short form of a reply: a first answer on the board, a refinement in a
+#: post together with the critiques. Other replies are not shown alone.
 _TIMES_READ = {Act.PROPOSAL: 0.7, Act.REFINEMENT: 1.8}
 
 
 class ExampleAgent(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    #: The option that its first proposal stands for.
+    #: The option of its first proposal.
     option: str
-    #: Each with the assumption that holds without an answer.
+    #: Each with its assumption.
     questions: tuple[Mapping[str, str], ...] = ()
     proposal: str
-    #: What each other agent says of this proposal.
+    #: Critiques of this proposal by role.
     criticised_by: Mapping[str, str]
     refinement: str
-    #: Percent by name of the option; a name that is no option yet adds one.
+    #: Percent by name of an option; a new name adds an option.
     stance: Mapping[str, float]
-    #: Votes: a ranking and reasons by agent, probabilities by option, whose critique moved it.
+    #: A ballot: ranking and reasons by agent, probabilities by option, the cause of a change.
     before: Mapping[str, Any]
     after: Mapping[str, Any]
 
 
 class Example(BaseModel):
-    """A written debate: the format `critique`, one round. People are named as in the workspace."""
+    """A written debate with one round of the format `critique`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    #: What it shows, for people who choose among examples.
+    #: Describes the example in a list of examples.
     title: str
     question: str
     asked_by: str
-    #: Files that come with the question (name, by, text); agents quote them.
+    #: Files of the question (name, by, text), which agents quote.
     sources: tuple[Mapping[str, str], ...] = ()
     kind: str
     options: tuple[str, ...]
     #: By role, in the order of the roster.
     agents: Mapping[str, ExampleAgent]
-    #: What people answer (question, by, answer).
+    #: Answers of people (question, by, answer).
     answers: tuple[Mapping[str, str], ...]
     summary: str
     cross_check: Mapping[str, str]
-    #: The judge's reply, with options by name.
+    #: The judge's reply, with names of options instead of ids.
     verdict: Mapping[str, Any]
 
 
 @cache
 def examples() -> Mapping[str, Example]:
-    """All written debates by name, in the order in which they are played."""
+    """All written debates by name, in playing order."""
     order = ("nightly-export", "vier-tage-woche", "monitoring-contract")
     return {
         name: Example.model_validate(yaml.safe_load((_FOLDER / f"{name}.yaml").read_text("utf-8")))
@@ -95,10 +95,10 @@ def examples() -> Mapping[str, Example]:
 
 
 def example_settings(name: str, wait_seconds: float) -> Settings:
-    """The settings under which a written debate is played; agents wait so long for answers."""
+    """The settings for a written debate; `wait_seconds` is the wait for answers of people."""
 
     def voice(role: str) -> ModelChoice:
-        # Each agent is written as a mind of its own, so each is a model of its own.
+        # One model per agent, because each agent has its own opinion.
         return ModelChoice(provider=EXAMPLE, model=f"{name}/{role}")
 
     return Settings(
@@ -106,13 +106,13 @@ def example_settings(name: str, wait_seconds: float) -> Settings:
         judge_model=voice(JUDGE),
         rounds=1,
         clarifying=Clarifying(enabled=True, wait_seconds=wait_seconds),
-        # Turns wait until what was said before them has been read.
+        # Turns wait until people could read the earlier texts.
         limits=AllLimits(turn_seconds=_HOUR, debate_seconds=_HOUR),
     )
 
 
 class ExampleProvider:
-    """A `ModelProvider` whose models are written debates: `name/role`."""
+    """A `ModelProvider` whose models are agents of written debates: `name/role`."""
 
     name = EXAMPLE
 
@@ -122,16 +122,16 @@ class ExampleProvider:
         words_per_second: float = 0.0,
         read: Callable[[float], Awaitable[None]] | None = None,
     ) -> None:
-        """Set how fast people read: a reply comes when the one before it has been read.
+        """Each reply waits until people could read the one before it.
 
-        At 0 words per second all come at once. `read` waits for seconds of reading (None: the
-        clock does).
+        With 0 words per second there is no wait. `read` waits for seconds of reading (None: the
+        clock waits).
         """
         self._clock = clock
         self._read = read or clock.sleep
         self._pace = words_per_second
         self._turn = asyncio.Lock()
-        #: Seconds that it takes to read the last reply.
+        #: Seconds to read the previous reply.
         self._reading = 0.0
 
     async def complete(
@@ -152,11 +152,11 @@ class ExampleProvider:
         return ModelReply(text=text, usage=usage, model=request.model)
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: there is no connection."""
 
 
 def reply_to(request: ModelRequest) -> str:
-    """The example's reply to a request, in the form of its task."""
+    """The reply of the example to a request, in the form that the task asks for."""
     example = examples().get(request.model.partition("/")[0])
     if example is None:
         raise RequestRejected(f"There is no written example {request.model}.")
@@ -177,21 +177,21 @@ def _texts(request: ModelRequest, kind: PartKind) -> Mapping[str, str]:
 
 
 def _option_ids(request: ModelRequest) -> Mapping[str, str]:
-    """Ids of the options by the names they have now, in the request's order."""
+    """Ids of the options by their current names, in the order of the request."""
     lines = "\n".join(_texts(request, PartKind.OPTIONS).values()).splitlines()
     pairs = (line.partition(": ") for line in lines)
     return {name.partition(_FAVOURED_BY)[0]: option for option, _, name in pairs}
 
 
 def _first_line(text: str) -> str:
-    """By which a text is known: further down quotes may be struck out."""
+    """Identifies a text; its later lines may contain struck-out quotes."""
     return text.strip().partition("\n")[0]
 
 
 def _speeches(
     example: Example, request: ModelRequest, kind: PartKind
 ) -> Mapping[str, tuple[Act, str]]:
-    """What the texts of a request are, by label: a speech of which act, by which role."""
+    """The act and the role of each text in a request, by label."""
     written = {
         _first_line(text): (act, role)
         for author, agent in example.agents.items()
@@ -213,7 +213,7 @@ def _critique(example: Example, _agent: ExampleAgent, request: ModelRequest) -> 
 
 
 def _refinement(_example: Example, agent: ExampleAgent, request: ModelRequest) -> str:
-    """The text, and in a last line how likely each option is the best."""
+    """The text with the line of probabilities at its end."""
     ids = _option_ids(request)
     shares = ", ".join(
         f"{ids.get(name) or json.dumps(name, ensure_ascii=False)} {share:g} %"
@@ -226,7 +226,7 @@ def _ballot(example: Example, agent: ExampleAgent, request: ModelRequest) -> Map
     candidates = _speeches(example, request, PartKind.CANDIDATE)
     critiques = _speeches(example, request, PartKind.CRITIQUE)
     movers = {critic: label for label, (_, critic) in critiques.items()}
-    # Votes before the debate show first proposals.
+    # Blind ballots show first proposals.
     is_first = all(act is Act.PROPOSAL for act, _ in candidates.values())
     vote = agent.before if is_first else agent.after
     labels = {role: label for label, (_, role) in candidates.items()}
@@ -234,7 +234,7 @@ def _ballot(example: Example, agent: ExampleAgent, request: ModelRequest) -> Map
     return {
         "reasons": [f"{label}: {vote['reasons'][role]}" for role, label in labels.items()],
         "ranking": [labels[role] for role in vote["ranking"] if role in labels],
-        # Equal shares where people have renamed every option.
+        # Equal shares if people have renamed all options.
         "probabilities": shares if sum(shares) else [1.0 for _ in shares],
         "moved_by": movers.get(vote.get("moved_by", ""), _NONE),
     }
@@ -269,7 +269,7 @@ def _verdict(example: Example, request: ModelRequest) -> Mapping[str, object]:
     }
 
 
-#: Replies of the agents themselves, by act, and replies for all of them.
+#: Replies of agents, and common replies, by act.
 _OF_AGENTS: Mapping[Act, Callable[[Example, ExampleAgent, ModelRequest], object]] = {
     Act.QUESTIONS: lambda _example, agent, _request: {"questions": agent.questions},
     Act.PROPOSAL: lambda _example, agent, _request: agent.proposal,
