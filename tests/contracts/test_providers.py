@@ -176,7 +176,7 @@ def a_request(model: str, answer: AnswerForm | None = None) -> ModelRequest:
     )
 
 
-async def test_a_reply_comes_whole_with_its_figures(line: Line) -> None:
+async def test_a_reply_has_its_full_text_and_usage(line: Line) -> None:
     line.script(Say(text=REPLY, counts=Counts(input=120, output=40)))
 
     reply = await line.ask()
@@ -313,7 +313,7 @@ async def test_a_rate_limit_is_reported_at_once_with_the_wait_it_asks_for(line: 
         assert len(line.vendor.asked) == number + (2 if line.case.chat_only else 1), headers
 
 
-async def test_a_reply_that_hangs_is_a_provider_down(hurried: Line) -> None:
+async def test_a_stalled_reply_is_provider_down(hurried: Line) -> None:
     hurried.script(Say(fault=Fault.STALL))
 
     with pytest.raises(ProviderDown, match="stopped answering"):
@@ -321,7 +321,7 @@ async def test_a_reply_that_hangs_is_a_provider_down(hurried: Line) -> None:
 
 
 @pytest.mark.slow
-async def test_a_server_that_sends_bytes_is_not_silent_however_slow_it_is() -> None:
+async def test_a_slow_server_that_sends_bytes_is_not_silent() -> None:
     """A reply takes longer than a server may be silent: 4 s, far from what it takes for a byte."""
 
     async def ask(case: Case, *, streamed: bool) -> tuple[str, float]:
@@ -348,7 +348,7 @@ async def test_a_server_that_sends_bytes_is_not_silent_however_slow_it_is() -> N
     ],
     ids=["amid", "before it begins"],
 )
-async def test_a_reply_may_be_silent_for_longer_before_it_begins_than_amid(
+async def test_the_silence_limit_is_longer_before_the_first_token(
     case: Case, answer: Say, stall: StallLimits
 ) -> None:
     async with Vendor(always(answer)) as vendor:
@@ -359,7 +359,7 @@ async def test_a_reply_may_be_silent_for_longer_before_it_begins_than_amid(
         await provider.close()
 
 
-async def test_an_overload_in_the_middle_of_a_reply_passes(line: Line) -> None:
+async def test_an_overload_within_a_reply_is_retryable(line: Line) -> None:
     line.script(Say(fault=Fault.OVERLOAD))
 
     with pytest.raises(ProviderError) as caught:
@@ -368,7 +368,7 @@ async def test_an_overload_in_the_middle_of_a_reply_passes(line: Line) -> None:
     assert caught.value.retryable
 
 
-async def test_a_body_far_larger_than_any_reply_is_not_read_to_its_end(case: Case) -> None:
+async def test_an_oversized_body_is_not_read_to_its_end(case: Case) -> None:
     """5 MB; a reply in one piece is no shorter as bytes than as words."""
     async with Vendor(always(Say(text="so " * 1_700_000, streamed=False))) as vendor:
         provider = case.build(vendor.url, PATIENT)
@@ -377,14 +377,14 @@ async def test_a_body_far_larger_than_any_reply_is_not_read_to_its_end(case: Cas
         await provider.close()
 
 
-async def test_a_status_says_what_is_wrong_however_large_its_body_is(line: Line) -> None:
+async def test_the_status_decides_for_an_oversized_error_body(line: Line) -> None:
     line.script(Reject(status=500, body="so " * 1_700_000))
 
     with pytest.raises(ProviderDown, match=r"failed \(500\)"):
         await line.ask()
 
 
-async def test_an_error_whose_body_does_not_end_is_not_read_to_its_end(case: Case) -> None:
+async def test_an_endless_error_body_is_not_read_to_its_end(case: Case) -> None:
     sent, ended = 0, asyncio.Event()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -411,7 +411,7 @@ async def test_an_error_whose_body_does_not_end_is_not_read_to_its_end(case: Cas
     assert sent < 100_000_000
 
 
-async def test_a_reply_that_failed_says_what_it_has_cost() -> None:
+async def test_a_failed_reply_reports_its_cost() -> None:
     error = {"type": "server_error", "code": "server_error", "message": "It failed."}
     usage = {"input_tokens": 5000, "output_tokens": 900, "total_tokens": 5900}
     body = json.dumps({"object": "response", "status": "failed", "error": error, "usage": usage})
@@ -423,7 +423,7 @@ async def test_a_reply_that_failed_says_what_it_has_cost() -> None:
     assert (caught.value.usage.input_tokens, caught.value.usage.output_tokens) == (5000, 900)
 
 
-async def test_a_stream_that_is_called_json_is_read_as_what_it_is() -> None:
+async def test_a_stream_with_a_json_content_type_is_read_as_a_stream() -> None:
     piece = {"model": "m", "choices": [{"delta": {"content": REPLY}, "finish_reason": "stop"}]}
     body = f": hello\n\ndata: {json.dumps(piece)}\n\ndata: [DONE]\n\n"
     async with Vendor(always(Reject(status=200, body=body))) as vendor:
@@ -433,7 +433,7 @@ async def test_a_stream_that_is_called_json_is_read_as_what_it_is() -> None:
     assert reply.text == REPLY
 
 
-async def test_nobody_listening_is_a_provider_down(case: Case) -> None:
+async def test_a_refused_connection_is_provider_down(case: Case) -> None:
     async with Vendor() as vendor:
         provider = case.build(vendor.url, PATIENT)
 
@@ -442,7 +442,9 @@ async def test_nobody_listening_is_a_provider_down(case: Case) -> None:
     await provider.close()
 
 
-async def test_an_empty_cut_off_or_refused_reply_is_unusable_and_still_booked(line: Line) -> None:
+async def test_an_empty_cut_off_or_refused_reply_is_unusable_and_its_usage_counts(
+    line: Line,
+) -> None:
     counts = Counts(input=120, output=40)
     refusal = [] if line.case.name == "ollama" else [Say(ending=ReplyEnding.REFUSAL, counts=counts)]
     for say in (
@@ -459,7 +461,7 @@ async def test_an_empty_cut_off_or_refused_reply_is_unusable_and_still_booked(li
         assert usage.output_tokens == 40 or not say.text.strip(), say
 
 
-async def test_what_anybody_wrote_arrives_as_data_between_delimiters(line: Line) -> None:
+async def test_foreign_text_is_sent_as_data_between_delimiters(line: Line) -> None:
     line.script(Say())
 
     await line.ask()
@@ -534,7 +536,7 @@ async def test_neither_keys_nor_prompts_reach_logs_or_error_texts(
             assert "Propose a solution" not in text, answer
 
 
-async def test_a_request_that_is_given_up_leaves_nothing_behind(line: Line) -> None:
+async def test_a_cancelled_request_closes_its_connection(line: Line) -> None:
     line.script(Say(wait=30))
 
     with pytest.raises(TimeoutError):

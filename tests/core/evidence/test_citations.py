@@ -174,11 +174,11 @@ def test_citations_are_read_as_models_write_them(text: str, source: str, words: 
         'It says [e1, page 3 of [e2, page 4: "free"',
     ],
 )
-def test_what_is_no_citation_is_left_alone(text: str) -> None:
+def test_other_text_in_brackets_is_no_citation(text: str) -> None:
     assert check_citations(text, SOURCES) == (text, ())
 
 
-def test_entries_of_a_record_are_cited_as_prompts_name_them() -> None:
+def test_entries_of_a_record_are_cited_in_lower_case() -> None:
     entry = a_source(1, LOAD).model_copy(update={"label": "r1"})
     text = 'It is [r1: "latency of 45 ms"], [r1: "free"]; risk [R1] stays, see [e1: "45 ms"].'
     text_shown, citations = check_citations(text, [entry, *SOURCES])
@@ -192,7 +192,7 @@ def test_entries_of_a_record_are_cited_as_prompts_name_them() -> None:
     assert output == "It is <r1>, <r1>; risk [R1] stays, see <e1>."
 
 
-def test_what_is_not_found_is_struck_out_and_stays_so() -> None:
+def test_an_unverified_citation_is_struck_out_once() -> None:
     text = 'Fast: [e1: "latency of 45 ms"], [e1: "latency of 4 ms"] and [e7: "cheap"].'
     text_shown, citations = check_citations(text, SOURCES)
     assert text_shown == (
@@ -225,17 +225,17 @@ def test_a_quote_over_several_lines_stays_verified_when_it_is_checked_again(quot
     assert check_citations(text, sources) == (text, citations)
 
 
-def test_a_citation_without_an_end_takes_no_other_one_in() -> None:
+def test_an_unclosed_citation_does_not_contain_the_next_one() -> None:
     text_shown, citations = check_citations("It says [e1, page 3 of [e9].", SOURCES)
     assert text_shown == "It says [e1, page 3 of ~~[e9]~~ (not found in e9)."
     assert check_citations(text_shown, SOURCES) == (text_shown, citations)
 
 
-def test_a_quote_under_the_wrong_source_says_which_is_right() -> None:
+def test_the_fault_of_a_quote_names_its_real_source() -> None:
     assert check("e2", "latency of 45 ms", SOURCES).fault == "e2 does not say so; e1 does"
 
 
-def test_a_quote_leads_to_its_line_or_page() -> None:
+def test_a_verified_quote_has_its_line_or_page() -> None:
     citation = check("e1", "Two engineers would need about 12 days", SOURCES)
     assert (citation.place, citation.address) == ("line 9", "https://files.test/1")
     marks = (Mark(line=1, label="page 1"), Mark(line=6, label="page 2", address="https://p.test/2"))
@@ -279,16 +279,16 @@ def test_the_place_of_a_quote_covers_all_its_words(
         "reading order by order … by order: 2,031,114 single",  # a piece within the one before it
     ],
 )
-def test_a_quote_with_gaps_needs_each_piece_behind_the_one_before(words: str) -> None:
+def test_the_pieces_of_a_quote_with_ellipses_must_be_in_order(words: str) -> None:
     assert check("e1", words, [a_source(1, LOG)]).status is CitationStatus.UNVERIFIED
 
 
 @pytest.mark.parametrize("words", ["", "a", "…", "!!", "5"])
-def test_too_little_to_check_is_not_verified(words: str) -> None:
+def test_a_quote_that_is_too_short_is_not_verified(words: str) -> None:
     assert check("e1", words, SOURCES).status is CitationStatus.UNVERIFIED
 
 
-def test_languages_without_spaces_are_quoted_too() -> None:
+def test_quotes_work_in_languages_without_spaces() -> None:
     source = a_source(1, "キューは毎秒2000件を処理した。")
     assert check("e1", "毎秒2000件", [source]).status is CitationStatus.VERIFIED
     assert check("e1", "毎秒3000件", [source]).status is CitationStatus.UNVERIFIED
@@ -319,7 +319,7 @@ def test_languages_without_spaces_are_quoted_too() -> None:
         ("the o\ufffdce was moved", "the oven was moved"),
     ],
 )
-def test_a_sign_that_turns_the_meaning_is_part_of_a_quote(source: str, quote: str) -> None:
+def test_signs_that_change_the_meaning_must_match(source: str, quote: str) -> None:
     assert check("e1", quote, [a_source(1, source)]).status is CitationStatus.UNVERIFIED
 
 
@@ -348,7 +348,7 @@ def test_a_sign_that_turns_the_meaning_is_part_of_a_quote(source: str, quote: st
         ("e\u0301te\u0301 2026 was warm", "été 2026 was warm"),
     ],
 )
-def test_how_a_sign_is_typeset_does_not_count(source: str, quote: str) -> None:
+def test_typography_of_signs_is_ignored(source: str, quote: str) -> None:
     decomposed = a_source(1, unicodedata.normalize("NFC", source))
     assert check("e1", quote, [decomposed]).status is CitationStatus.VERIFIED
 
@@ -366,12 +366,12 @@ EXACT = NEAR.replace("producton", "production")
         ("it is set to 50\nset to 5 %\nSet to 5", "set to 5", "line 3"),
     ],
 )
-def test_the_closest_place_of_a_quote_is_its_place(text: str, quote: str, place: str) -> None:
+def test_a_near_match_is_the_closest_one(text: str, quote: str, place: str) -> None:
     citation = check("e1", quote, [a_source(1, text)])
     assert (citation.status, citation.place) == (CitationStatus.VERIFIED, place)
 
 
-def test_a_hostile_quote_costs_no_more_than_others() -> None:
+def test_a_hostile_quote_takes_linear_time() -> None:
     """Each took most of a minute in a source of this length."""
     sources = [a_source(1, "x END y " + "x " * 200_000 + "x y")]
     for number in range(4):
@@ -380,7 +380,7 @@ def test_a_hostile_quote_costs_no_more_than_others() -> None:
             assert check("e1", quote, sources).status is CitationStatus.UNVERIFIED
 
 
-def test_long_texts_are_forgotten_before_they_take_much_memory() -> None:
+def test_the_cache_of_words_is_bounded_by_characters() -> None:
     texts = [f"Report {number} " + "x" * (MOST_CHARACTERS - 100) for number in range(3)]
     first, second, third = map(words_in, texts)
     assert words_in(texts[2]) is third
@@ -391,14 +391,14 @@ def test_long_texts_are_forgotten_before_they_take_much_memory() -> None:
 # --- passages -------------------------------------------------------------------------------------
 
 
-def test_nothing_is_lost_whatever_the_text() -> None:
+def test_passages_contain_all_text() -> None:
     text = "\n".join(f"{n} " + "x" * (n % 90) for n in range(500)) + "\n\n" + "y" * 5000
     texts = [passage.text for passage in passages_of(a_source(1, text))]
     assert "".join("".join(texts).split()) == "".join(text.split())
     assert max(map(len, texts)) <= PASSAGE_CHARACTERS
 
 
-def test_a_long_hunk_of_many_headings_and_many_hunks_are_cut_in_good_time() -> None:
+def test_large_diffs_are_split_in_linear_time() -> None:
     body = "# h\n-gone\nx\n" * 20_000
     passages = passages_of(a_source(1, f"head\n{body}", (Mark(line=1, label="a", hunk_at=5),)))
     # Of each three lines one is gone from the file.

@@ -315,7 +315,7 @@ def text_and_warnings(case: Case) -> tuple[str, Sequence[str]]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_a_document_is_read_as_it_shows_itself(case: Case) -> None:
+def test_a_document_is_read_as_it_is_displayed(case: Case) -> None:
     text, warnings = text_and_warnings(case)
     at = 0
     for words in case.holds:
@@ -325,7 +325,7 @@ def test_a_document_is_read_as_it_shows_itself(case: Case) -> None:
     assert list(warnings) == list(case.warnings)
 
 
-def test_the_charset_that_a_server_names_goes_before_the_pages_own() -> None:
+def test_the_charset_of_the_server_has_precedence_over_that_of_the_page() -> None:
     page = '<html><meta charset="utf-8"><p>Größe</p>'.encode("cp1252")
     extract = Extract(most_characters=400_000, most_pages=500)
     read(extract, page, "", "text/html; charset=ISO-8859-1")
@@ -378,7 +378,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
         ),
     ],
 )
-def test_what_cannot_be_read_is_refused_by_name(name: str, content: bytes, words: str) -> None:
+def test_an_unreadable_file_is_refused_with_its_kind(name: str, content: bytes, words: str) -> None:
     with pytest.raises(Unreadable) as refused:
         read(Extract(most_characters=400_000, most_pages=500), content, name, "")
     assert words in str(refused.value)

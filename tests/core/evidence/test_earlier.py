@@ -62,7 +62,7 @@ async def earlier(question: str, register: Register) -> tuple[Sequence[str], Seq
     return [reference.fetch for reference in text.references], text.warnings
 
 
-async def test_decisions_that_fit_best_have_room_and_keep_their_order() -> None:
+async def test_the_best_decisions_are_chosen_and_keep_their_order() -> None:
     long = "We keep the queue. " * 150
     register = Register({"d1": long, "d2": f"Kafka. {long}", "d3": long, "d4": "Short."})
     ids, warnings = await earlier("Is Kafka right?", register)

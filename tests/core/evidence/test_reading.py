@@ -60,7 +60,7 @@ async def test_secrets_are_redacted_and_invisible_signs_left_out() -> None:
         (with_entries(a_word_file(), {"word/document.xml": b"<w:broken"}), "damaged"),
     ],
 )
-async def test_what_cannot_be_read_is_said(content: bytes, words: str) -> None:
+async def test_parts_that_cannot_be_read_are_in_the_warnings(content: bytes, words: str) -> None:
     assert words in await refusal(content, "notes.pdf")
 
 
@@ -83,7 +83,7 @@ OUTSIDE = b"""<?xml version="1.0"?><!DOCTYPE w [<!ENTITY f SYSTEM "file:///etc/p
 
 
 @pytest.mark.parametrize("xml", [BOMB, OUTSIDE], ids=["bomb", "outside"])
-async def test_xml_cannot_grow_nor_reach_out(xml: bytes) -> None:
+async def test_xml_entities_are_refused(xml: bytes) -> None:
     file = with_entries(a_word_file(), {"word/document.xml": xml})
     assert "declares entities" in await refusal(file)
 
@@ -99,7 +99,7 @@ async def test_a_locked_pdf_is_refused_and_an_open_encrypted_one_read() -> None:
             assert (await read(out.getvalue())).text == "Locked words"
 
 
-async def test_only_so_many_pages_and_characters_are_read() -> None:
+async def test_pages_and_characters_are_limited() -> None:
     limits = EvidenceLimits(pages=5)
     text = await read(a_pdf([f"Page {n}" for n in range(7)]), limits=limits)
     assert text.marks[-1].label == "page 5"
@@ -117,7 +117,7 @@ async def test_only_so_many_pages_and_characters_are_read() -> None:
 SLOW = a_pdf(["\n".join(f"line {n}" for n in range(2000))] * 400)
 
 
-async def test_reading_has_an_end_in_time_and_memory() -> None:
+async def test_reading_has_limits_of_time_and_memory() -> None:
     # All pages have to be read: the first few, with the usual number of characters, take a second.
     limits = EvidenceLimits(seconds=1, characters=100_000_000)
     assert await refusal(SLOW, limits=limits) == "reading it takes too long"
@@ -158,7 +158,7 @@ def environment_of(process: str) -> bytes:
     return Path(f"/proc/{process}/environ").read_bytes()
 
 
-async def test_where_no_process_can_be_started_one_file_fails_in_words() -> None:
+async def test_if_no_process_can_be_started_the_file_fails_with_a_reason() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     lowest_free = os.dup(0)
     os.close(lowest_free)

@@ -22,7 +22,7 @@ async def settled(until: Callable[[], bool]) -> None:
     ("at_once", "order"),
     [(1, ["a1", "a2", "b1", "c1", "a3", "a4"]), (2, ["a1", "a2", "a3", "b1", "c1", "a4"])],
 )
-async def test_of_each_channel_one_file_at_most_waits_before_those_of_others(
+async def test_at_most_one_file_per_channel_waits_in_the_common_queue(
     at_once: int, order: list[str]
 ) -> None:
     gate, begun = FairGate(at_once), list[str]()
@@ -44,7 +44,7 @@ async def test_of_each_channel_one_file_at_most_waits_before_those_of_others(
 
 
 @pytest.mark.parametrize(("end", "words"), [("-KILL", "late"), ("-SEGV", "much")])
-async def test_half_an_answer_is_none(
+async def test_a_truncated_answer_is_no_answer(
     monkeypatch: pytest.MonkeyPatch, end: str, words: str
 ) -> None:
     pipe, script = asyncio.subprocess.PIPE, f"cat > /dev/null; printf '{{\"sec'; kill {end} $$"

@@ -86,7 +86,7 @@ async def test_over_stdio_the_answer_is_a_source() -> None:
     assert len(text.sha256) == 64
 
 
-async def test_over_http_the_same_and_a_server_that_is_too_large_or_slow_is_given_up(
+async def test_over_http_the_answer_is_a_source_within_limits_of_size_and_time(
     url: str,
 ) -> None:
     text = await ask(a_server("search", {"query": "{question}"}, url=url))
@@ -104,7 +104,7 @@ async def test_over_http_the_same_and_a_server_that_is_too_large_or_slow_is_give
     ]
 
 
-def test_arguments_hold_the_question_or_its_longer_words() -> None:
+def test_arguments_contain_the_question_or_its_longer_words() -> None:
     arguments = {"q": ["{words}", {"whole": "({question})"}], "limit": 5, "deep": None}
 
     assert fill_placeholders(arguments, QUESTION) == {
@@ -116,7 +116,7 @@ def test_arguments_hold_the_question_or_its_longer_words() -> None:
     assert fill_placeholders("{words}", "{question} {words}") == "question words"
 
 
-async def test_only_what_is_said_to_read_is_asked(url: str) -> None:
+async def test_only_read_only_tools_are_called(url: str) -> None:
     silent = (
         "the server does not say that the tool only reads, and the settings do not vouch for it"
     )
@@ -136,20 +136,20 @@ async def test_only_what_is_said_to_read_is_asked(url: str) -> None:
         ("empty", "the tool answers with no text"),
     ],
 )
-async def test_why_there_is_no_answer_is_said(url: str, tool: str, answer: str) -> None:
+async def test_a_missing_answer_has_a_reason(url: str, tool: str, answer: str) -> None:
     assert await refusal(a_server(tool, url=url)) == answer
     absent = a_server(tool, command=("/no/such/program", "--key=secret"))
     assert await refusal(absent) == "the program /no/such/program cannot be started"
 
 
-async def test_an_answer_is_bounded_in_what_is_kept(url: str) -> None:
+async def test_an_answer_is_cut_to_its_limit(url: str) -> None:
     text = await ask(a_server("long", url=url), characters=1000)
 
     assert len(text.text) == 1000
     assert text.warnings == ("only the first 1,000 characters were read",)
 
 
-async def test_parts_have_places_and_what_is_no_text_is_left_out(url: str) -> None:
+async def test_parts_have_places_and_other_content_is_left_out(url: str) -> None:
     text = await ask(a_server("mixed", url=url))
 
     assert text.text.splitlines() == ["# Load", "", "The queue took 2,000 jobs/s.", "Second."]
@@ -181,7 +181,7 @@ async def test_no_channel_gets_a_tool_of_another_one() -> None:
         assert await refusal(server, place) == "the settings do not list it for this channel"
 
 
-async def test_a_program_is_handed_its_own_variables_and_nothing_else(tmp_path: Path) -> None:
+async def test_a_program_gets_only_its_own_variables(tmp_path: Path) -> None:
     script = "import os, sys; open(sys.argv[1], 'w').write(repr(dict(os.environ)))"
     where = tmp_path / "seen"
     command = (sys.executable, "-c", script, str(where))
@@ -196,7 +196,7 @@ async def test_a_program_is_handed_its_own_variables_and_nothing_else(tmp_path: 
     assert "PYTEST" not in content
 
 
-async def test_the_token_of_an_address_is_sent_there_and_missed_in_words(
+async def test_the_token_of_an_address_is_sent_and_a_missing_one_is_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     heads = list[bytes]()
@@ -257,7 +257,7 @@ for line in sys.stdin:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", LIARS)
-async def test_a_server_that_is_dead_or_lies_is_told_in_words(kind: str) -> None:
+async def test_a_dead_or_invalid_server_is_reported(kind: str) -> None:
     script, text = LIARS[kind]
     seconds = 1 if "in 1 s" in text else 60
     server = a_server("search", command=(sys.executable, "-c", script), seconds=seconds)
@@ -270,7 +270,7 @@ async def test_a_server_that_is_dead_or_lies_is_told_in_words(kind: str) -> None
 
 
 @pytest.mark.slow
-async def test_no_program_is_left_behind_nor_what_it_started(tmp_path: Path) -> None:
+async def test_no_program_and_no_child_process_is_left(tmp_path: Path) -> None:
     """Neither hears the signal that asks it to end."""
     script = """
 import os, signal, sys, time
@@ -304,7 +304,7 @@ def is_running(pid: int) -> bool:
     return not (state.exists() and state.read_text(encoding="utf-8").split()[2] == "Z")
 
 
-async def test_who_stops_waiting_leaves_no_program_behind(tmp_path: Path) -> None:
+async def test_a_cancelled_call_leaves_no_program(tmp_path: Path) -> None:
     script = (
         "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(3600)"
     )

@@ -188,7 +188,7 @@ VERDICT_FORM = verdict_reply((), ("o1", "o2"))
 
 
 @pytest.mark.parametrize("reply", READ)
-async def test_what_is_clear_is_read_at_once(bench: Bench, reply: str) -> None:
+async def test_a_clear_answer_is_read_at_once(bench: Bench, reply: str) -> None:
     bench.vendor.script = in_turn(Say(text=reply), Say(text="{}"))
 
     value = await bench.value(BALLOT_FORM)
@@ -203,7 +203,7 @@ async def test_what_is_clear_is_read_at_once(bench: Bench, reply: str) -> None:
 
 
 @pytest.mark.parametrize(("reply", "problem"), ASKED_AGAIN)
-async def test_what_is_not_is_asked_for_again_with_all_that_is_wrong(
+async def test_an_unclear_answer_is_asked_for_again_with_all_its_faults(
     bench: Bench, reply: str, problem: str
 ) -> None:
     bench.vendor.script = in_turn(Say(text=reply), Say(text=GOOD))
@@ -216,7 +216,7 @@ async def test_what_is_not_is_asked_for_again_with_all_that_is_wrong(
 
 
 @pytest.mark.parametrize(("reply", "problem"), UNUSABLE)
-async def test_what_is_no_answer_is_said_as_what_it_is(
+async def test_an_unusable_reply_is_named_by_its_fault(
     bench: Bench, reply: str, problem: str
 ) -> None:
     bench.vendor.script = in_turn(Say(text=reply))
@@ -225,7 +225,7 @@ async def test_what_is_no_answer_is_said_as_what_it_is(
         await bench.calls.ask(bench.request, bench.agent)
 
 
-async def test_a_task_that_comes_back_is_an_echo(bench: Bench) -> None:
+async def test_a_repeated_task_is_an_echo(bench: Bench) -> None:
     task = Part(kind=PartKind.TASK, label="Task", text="Propose one solution. " * 10)
     bench.vendor.script = always(Say(text="I am to do this: " + "Propose  one\nsolution. " * 10))
 
@@ -236,9 +236,7 @@ async def test_a_task_that_comes_back_is_an_echo(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("reply", "text"), TEXTS)
-async def test_words_for_whoever_asked_are_no_part_of_a_text(
-    bench: Bench, reply: str, text: str
-) -> None:
+async def test_polite_words_around_a_text_are_removed(bench: Bench, reply: str, text: str) -> None:
     bench.vendor.script = in_turn(Say(text=reply))
 
     answer = await bench.calls.ask(bench.request, bench.agent)
@@ -246,7 +244,7 @@ async def test_words_for_whoever_asked_are_no_part_of_a_text(
     assert answer.value == text
 
 
-async def test_a_verdict_cut_off_in_the_middle_is_no_inner_object(bench: Bench) -> None:
+async def test_an_inner_object_of_a_cut_verdict_is_no_answer(bench: Bench) -> None:
     bench.vendor.script = in_turn(Say(text=WHOLE_VERDICT[:320]))
 
     with pytest.raises(ReplyUnreadable, match=r"ends in the middle of its JSON object"):
@@ -268,7 +266,7 @@ class ShortVerdictReply(BaseModel):
     dissent: str | None = None
 
 
-def test_the_form_is_flat_strict_and_without_bounds() -> None:
+def test_the_schema_is_flat_strict_and_without_bounds() -> None:
     form = answer_form(ShortVerdictReply)
 
     assert form.name == "short_verdict"
@@ -304,7 +302,7 @@ def test_the_form_is_flat_strict_and_without_bounds() -> None:
         ('{"decision": "A", "confidence": 101}', '"confidence" must be 100 or less'),
     ],
 )
-def test_what_is_wrong_is_named_without_quoting_the_reply(reply: str, problem: str) -> None:
+def test_faults_are_named_without_quoting_the_reply(reply: str, problem: str) -> None:
     with pytest.raises(ReplyUnreadable, match=problem) as caught:
         read_answer(reply, ShortVerdictReply)
 

@@ -67,7 +67,7 @@ async def calls(request: pytest.FixtureRequest) -> AsyncIterator[Calls]:
     await running.close()
 
 
-async def test_one_goes_ahead_and_the_others_follow_its_first_token(calls: Calls) -> None:
+async def test_one_call_goes_first_and_the_others_start_at_its_first_token(calls: Calls) -> None:
     for name in ("ann", "bob", "cid"):
         await calls.start(name, "question")
     assert calls.started == ["ann"]
@@ -77,7 +77,7 @@ async def test_one_goes_ahead_and_the_others_follow_its_first_token(calls: Calls
     assert calls.started == ["ann", "bob", "cid"]
 
 
-async def test_an_entry_that_may_be_gone_is_led_again(calls: Calls) -> None:
+async def test_an_entry_that_may_have_expired_gets_a_new_leader(calls: Calls) -> None:
     await calls.start("ann", "question")
     await calls.first_token("ann")
     await calls.end("ann")
@@ -90,7 +90,7 @@ async def test_an_entry_that_may_be_gone_is_led_again(calls: Calls) -> None:
 
 
 @pytest.mark.parametrize("how", ["end", "cancel"])
-async def test_when_a_leader_fails_the_next_one_leads(calls: Calls, how: str) -> None:
+async def test_if_a_leader_fails_the_next_call_leads(calls: Calls, how: str) -> None:
     for name in ("ann", "bob", "cid"):
         await calls.start(name, "question")
 
@@ -99,7 +99,7 @@ async def test_when_a_leader_fails_the_next_one_leads(calls: Calls, how: str) ->
     assert calls.started == ["ann", "bob"]
 
 
-async def test_a_longer_beginning_waits_for_the_leader_of_the_shorter_one(calls: Calls) -> None:
+async def test_a_longer_prefix_waits_for_the_leader_of_the_shorter_one(calls: Calls) -> None:
     await calls.start("ann", "question")
     await calls.start("bob", "question", "round 1")
     await calls.start("cid", "question", "round 1")
@@ -114,7 +114,7 @@ async def test_a_longer_beginning_waits_for_the_leader_of_the_shorter_one(calls:
 
 @pytest.mark.leaping
 @pytest.mark.parametrize("calls", [0.05], indirect=True)
-async def test_a_leader_that_hangs_holds_nobody_up_for_long(calls: Calls) -> None:
+async def test_a_stalled_leader_blocks_others_for_a_limited_time(calls: Calls) -> None:
     for name in ("ann", "bob", "cid"):
         await calls.start(name, "question")
     assert calls.started == ["ann"]
@@ -125,7 +125,7 @@ async def test_a_leader_that_hangs_holds_nobody_up_for_long(calls: Calls) -> Non
 
 
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 1), st.booleans()), max_size=8))
-def test_whatever_shares_what_and_whoever_fails_all_come_to_an_end(
+def test_all_calls_end_for_any_shared_prefixes_and_failures(
     calls: list[tuple[int, int, bool]],
 ) -> None:
     async def run() -> int:
@@ -149,7 +149,7 @@ def test_whatever_shares_what_and_whoever_fails_all_come_to_an_end(
     assert asyncio.run(run()) == len(calls)
 
 
-def test_keys_grow_with_the_text_and_depend_on_all_of_it() -> None:
+def test_prefix_keys_depend_on_all_text_up_to_them() -> None:
     keys = prefix_keys("model", ["a", "b", "c"])
 
     assert len(set(keys)) == 3

@@ -102,7 +102,7 @@ def a_cap(limit: str, spent: str = "0") -> Cap:
     return Cap("debate/d1", "this debate", Decimal(limit), Decimal(spent))
 
 
-async def test_a_wave_of_overload_is_outlived_and_every_attempt_booked(
+async def test_overloads_are_retried_and_each_attempt_counts(
     calls: ModelCalls, vendor: Vendor, clock: ManualClock
 ) -> None:
     vendor.script = in_turn(OVERLOADED, Say(fault=Fault.CUT), OVERLOADED, Say(text=REPLY))
@@ -118,7 +118,7 @@ async def test_a_wave_of_overload_is_outlived_and_every_attempt_booked(
     assert call.latency_ms == waited * 1000
 
 
-async def test_of_many_calls_one_at_a_time_probes_a_model_that_is_away(
+async def test_one_call_at_a_time_probes_a_model_that_is_away(
     calls: ModelCalls, vendor: Vendor, clock: ManualClock
 ) -> None:
     vendor.script = always(Reject(status=500))
@@ -136,7 +136,7 @@ async def test_of_many_calls_one_at_a_time_probes_a_model_that_is_away(
     assert len(vendor.asked) - before == 2, "one of them asks, and once more"
 
 
-async def test_others_keep_the_wait_a_vendor_asked_one_of_us_for(
+async def test_all_calls_respect_a_wait_that_the_vendor_asks_for(
     calls: ModelCalls, vendor: Vendor, clock: ManualClock
 ) -> None:
     vendor.script = in_turn(Reject(status=429, headers={"retry-after": "40"}), Say(text=REPLY))
@@ -158,7 +158,7 @@ async def test_others_keep_the_wait_a_vendor_asked_one_of_us_for(
         assert caught.value.retry_after
 
 
-async def test_a_useless_reply_is_asked_for_once_more_and_both_are_paid(
+async def test_an_unusable_reply_is_asked_for_once_more_and_both_count(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
     vendor.script = always(Say(ending=ReplyEnding.REFUSAL, counts=Counts(input=100, output=10)))
@@ -171,7 +171,7 @@ async def test_a_useless_reply_is_asked_for_once_more_and_both_are_paid(
     assert spent.cost
 
 
-async def test_a_model_of_ollama_is_asked_once_how_much_it_holds(
+async def test_the_context_of_an_ollama_model_is_asked_for_once(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
     vendor.context_tokens = 8192
@@ -185,7 +185,7 @@ async def test_a_model_of_ollama_is_asked_once_how_much_it_holds(
     assert "characters left out to fit" in vendor.asked[0].body["messages"][1]["content"]
 
 
-async def test_more_room_for_the_reply_is_taken_from_what_is_spare_in_the_prompt(
+async def test_a_longer_reply_gets_room_by_shortening_the_prompt(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
     vendor.script = in_turn(Say(ending=ReplyEnding.LENGTH), Say(text=REPLY))
@@ -209,7 +209,7 @@ async def test_more_room_for_the_reply_is_taken_from_what_is_spare_in_the_prompt
 @pytest.mark.parametrize(
     ("agent", "question"), [(ANN, "Its key is refused"), (OLLIE, "It holds less" * 20_000)]
 )
-async def test_a_fallback_is_asked_when_the_agents_own_model_cannot_be(
+async def test_a_fallback_is_asked_if_the_agents_own_model_cannot_be(
     calls: ModelCalls, vendor: Vendor, agent: Agent, question: str
 ) -> None:
     def script(request: VendorRequest) -> Say | Reject:
@@ -249,7 +249,7 @@ async def test_a_patient_question_waits_for_its_own_model_where_the_fallback_ref
         (Reject(status=429, headers={"retry-after": "7200"}), Reject(status=401), ProviderBusy),
     ],
 )
-async def test_what_may_pass_counts_before_what_lasts_or_people_mend(  # noqa: PLR0917 - a row
+async def test_temporary_errors_have_precedence_over_lasting_ones(  # noqa: PLR0917 - a row
     calls: ModelCalls, vendor: Vendor, own: Reject, fallback: Reject, kind: type[Exception]
 ) -> None:
     def script(request: VendorRequest) -> Reject:
@@ -262,7 +262,7 @@ async def test_what_may_pass_counts_before_what_lasts_or_people_mend(  # noqa: P
         await calls.ask(a_request(), ANN, options)
 
 
-async def test_no_fallback_is_asked_when_money_is_short(calls: ModelCalls, vendor: Vendor) -> None:
+async def test_no_fallback_is_asked_after_a_reached_cap(calls: ModelCalls, vendor: Vendor) -> None:
     terms = CallOptions(caps=[a_cap("0.0001")], fallbacks=(ModelRef("ollama", "llama-4:8b"),))
 
     with pytest.raises(CapReached):
@@ -276,7 +276,7 @@ def on_budget(calls: ModelCalls) -> ModelCalls:
     return calls.within(CallScope(budget=budget))
 
 
-async def test_who_waits_for_money_keeps_no_slot_from_others(clock: ManualClock) -> None:
+async def test_a_call_that_waits_for_money_has_no_slot(clock: ManualClock) -> None:
     provider = ScriptedProvider(latency=3600)
     calls = ModelCalls({"anthropic": provider}, clock, parallel=2)
     short = CallOptions(caps=[a_cap("0.15")])
@@ -295,7 +295,7 @@ async def test_who_waits_for_money_keeps_no_slot_from_others(clock: ManualClock)
 
 
 @pytest.mark.leaping
-async def test_waiting_for_a_slot_does_not_count_against_a_calls_time(clock: ManualClock) -> None:
+async def test_the_wait_for_a_slot_does_not_count_as_time_of_a_call(clock: ManualClock) -> None:
     provider = ScriptedProvider(latency=100)
     calls = ModelCalls({"anthropic": provider}, clock, parallel=1)
     options = CallOptions(seconds=150)
@@ -316,7 +316,7 @@ async def test_repeated_attempts_count_against_the_cap(calls: ModelCalls, vendor
     assert caught.value.usage.cost == Decimal("0.092")
 
 
-async def test_a_turns_time_ends_and_a_reply_that_had_begun_is_booked(
+async def test_after_a_timeout_the_usage_of_a_begun_reply_counts(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
     await calls.ask(a_request(), ANN)  # so that the SDK is loaded
@@ -332,7 +332,7 @@ async def test_a_turns_time_ends_and_a_reply_that_had_begun_is_booked(
 
 
 @pytest.mark.parametrize("allowed", [0, 1], ids=["at once", "between two attempts"])
-async def test_who_may_ask_no_longer_asks_nothing_more(
+async def test_a_run_without_its_lease_makes_no_call(
     calls: ModelCalls, vendor: Vendor, allowed: int
 ) -> None:
     vendor.script = always(OVERLOADED)
@@ -350,7 +350,7 @@ async def test_who_may_ask_no_longer_asks_nothing_more(
     assert len(vendor.asked) == allowed
 
 
-async def test_a_provider_is_never_asked_more_at_once_than_allowed(
+async def test_concurrent_calls_of_a_provider_are_limited(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
     await calls.ask(a_request(), ANN)  # so that the SDK is loaded
@@ -367,7 +367,7 @@ async def test_a_provider_is_never_asked_more_at_once_than_allowed(
 @pytest.mark.parametrize(
     ("provider", "model", "cost"), [("openai", "private-1", None), (ANN.provider, ANN.model, 0)]
 )
-async def test_a_call_given_up_before_its_first_token_costs_nothing_where_a_price_is_known(
+async def test_a_call_cancelled_before_its_first_token_costs_nothing_if_its_price_is_known(
     clock: ManualClock, provider: str, model: str, cost: int | None
 ) -> None:
     calls = ModelCalls({provider: ScriptedProvider(latency=3600)}, clock)
@@ -379,7 +379,9 @@ async def test_a_call_given_up_before_its_first_token_costs_nothing_where_a_pric
     assert (caught.value.usage.cost, caught.value.usage.attempts) == (cost, 1)
 
 
-async def test_one_repair_names_what_is_wrong(calls: ModelCalls, vendor: Vendor) -> None:
+async def test_the_repair_names_the_fault_of_the_first_answer(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
     vendor.script = in_turn(
         Say(text='{"ranking": ["p2"]}', counts=Counts(input=100, output=10)),
         Say(text='{"ranking": ["p2", "p1"]}', counts=Counts(input=150, output=10)),
@@ -400,7 +402,7 @@ async def test_one_repair_names_what_is_wrong(calls: ModelCalls, vendor: Vendor)
     assert repair[0] == vendor.asked[0].body["messages"][0]["content"][0], "still cached"
 
 
-async def test_an_answer_that_cannot_be_read_twice_is_given_up_and_booked(
+async def test_after_two_unreadable_answers_the_call_fails_and_counts(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
     vendor.script = always(Say(text="I like p2.", counts=Counts(input=100, output=10)))

@@ -116,7 +116,7 @@ def warnings_of(debate: Debate) -> str:
     return "\n".join(debate.verdict.warnings) if debate.verdict else ""
 
 
-async def test_a_debate_stops_before_its_cap_and_is_judged_on_what_it_has(
+async def test_a_debate_stops_before_its_cap_with_a_partial_verdict(
     house: House, vendor: Vendor
 ) -> None:
     vendor.script = costly
@@ -175,9 +175,7 @@ async def test_debates_of_a_day_share_a_cap(
     await house.calls.close()
 
 
-async def test_a_price_nobody_knows_and_a_cap_do_not_go_together(
-    house: House, vendor: Vendor
-) -> None:
+async def test_a_chosen_cap_refuses_models_of_unknown_price(house: House, vendor: Vendor) -> None:
     debate = await house.hold(unpriced(capped("4")))
 
     assert debate.status is Status.FAILED
@@ -185,7 +183,7 @@ async def test_a_price_nobody_knows_and_a_cap_do_not_go_together(
     assert vendor.asked == []
 
 
-async def test_the_built_in_cap_lets_models_speak_whose_price_nobody_knows(house: House) -> None:
+async def test_the_default_cap_allows_models_of_unknown_price(house: House) -> None:
     debate = await house.hold(unpriced(capped(str(USUAL_DEBATE_COST))))
 
     assert debate.status is Status.CONCLUDED
@@ -219,9 +217,7 @@ async def test_in_every_format_an_agent_whose_key_is_refused_is_left_out(
     assert "Check the key" in warnings_of(debate)
 
 
-async def test_openai_can_tell_people_apart_and_not_recognise_them(
-    house: House, vendor: Vendor
-) -> None:
+async def test_openai_gets_a_pseudonym_of_each_person(house: House, vendor: Vendor) -> None:
     setup = on_claude(provider=GPT.provider, model=GPT.model)
     await house.hold(setup, "dmoney23")
     other = setup.model_copy(update={"asked_by": Person(id="U2")})

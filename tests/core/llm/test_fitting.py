@@ -40,7 +40,7 @@ def tokens(request: ModelRequest) -> int:
     return estimate_tokens(prompt_text(request))
 
 
-def test_what_is_most_spare_is_shortened_first_and_says_so() -> None:
+def test_parts_of_the_highest_priority_are_shortened_first_with_a_mark() -> None:
     request = a_request(
         a_part("q" * 7000, kind=PartKind.QUESTION),
         a_part("o" * 9000, trim_priority=1),
@@ -55,7 +55,7 @@ def test_what_is_most_spare_is_shortened_first_and_says_so() -> None:
     assert "characters left out to fit the model's context]" in history.text
 
 
-def test_of_what_was_said_the_oldest_goes_first() -> None:
+def test_the_oldest_history_is_cut_first() -> None:
     rounds = [a_part(f"{name} " * 2500, 4) for name in ("one", "two", "three")]
     request = a_request(*rounds)
 

@@ -115,7 +115,7 @@ async def test_a_debate_in_a_small_window_reaches_its_verdict(
     assert cut or tokens > 4096
 
 
-async def test_a_server_that_names_its_real_window_is_asked_again_with_what_fits() -> None:
+async def test_a_server_that_names_its_context_gets_a_shorter_prompt() -> None:
     async with Vendor(holding(4096)) as vendor:
         debate = await debate_at(vendor, a_setup(rounds=1))
         refused = [request for request in vendor.asked if needed(request) > 4096]
@@ -182,7 +182,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("act", "answer"), CASES)
-async def test_a_call_that_gets_no_reply_costs_its_own_turn_at_most(
+async def test_a_call_without_a_reply_fails_only_its_own_turn(
     act: Act, answer: Say | Reject
 ) -> None:
     script, failed = failing(act, answer)

@@ -15,7 +15,7 @@ PRICE = Price.model_validate({"input": 0, "output": 0})
 
 
 @pytest.mark.parametrize("provider", usual_models())
-def test_every_model_of_the_table_is_known_and_stays(provider: str) -> None:
+def test_all_models_of_the_table_are_known(provider: str) -> None:
     models = usual_models()[provider]
     for model in (models.agent, models.judge, models.summary, *models.strongest):
         assert is_known(provider, model)
@@ -39,7 +39,7 @@ def test_a_misspelt_model_is_unknown_and_the_nearest_one_is_found(
     assert nearest_model(provider, model) == nearest
 
 
-def test_what_settings_describe_or_price_is_known() -> None:
+def test_models_in_the_settings_are_known() -> None:
     assert is_known("openai", "ours", records=[{"match": "our*"}])
     assert not is_known("openai", "ours", records=[{"match": "*", "speed": 5}])
     assert is_known("openai", "ours", prices={"ours": PRICE})
@@ -54,7 +54,7 @@ def test_what_settings_describe_or_price_is_known() -> None:
         ("openai", "gpt-4o-mini", None, "gpt-6-luna"),
     ],
 )
-def test_a_model_that_goes_out_of_service_is_told_with_its_successor(
+def test_a_model_that_will_be_shut_down_is_reported_with_its_successor(
     provider: str, model: str, on: date | None, instead: str
 ) -> None:
     notice = retirement(provider, model)
@@ -74,13 +74,13 @@ def test_a_model_that_goes_out_of_service_is_told_with_its_successor(
         ),
     ],
 )
-def test_the_strongest_model_of_each_maker_is_dealt_out(
+def test_the_strongest_model_of_each_maker_is_chosen(
     providers: list[str], dealt: tuple[ModelChoice, ...]
 ) -> None:
     assert strongest(providers) == dealt
 
 
-def test_the_cheapest_comes_first_by_the_price_list_and_by_ones_own_prices() -> None:
+def test_the_cheapest_model_comes_first_by_list_or_setting() -> None:
     names = ["moonshot", "anthropic", "openai"]
 
     assert [choice.provider for choice in cheapest(names)] == ["anthropic", "openai", "moonshot"]

@@ -30,7 +30,9 @@ def test_chinese_japanese_and_korean_count_double() -> None:
 
 
 @given(st.floats(0.5, 3.0), st.integers(0, 10**6), st.integers(0, 10**7))
-def test_no_single_report_spoils_a_correction(factor: float, estimated: int, reported: int) -> None:
+def test_a_single_report_changes_a_factor_little(
+    factor: float, estimated: int, reported: int
+) -> None:
     assert 0.5 <= corrected_factor(factor, estimated, reported) <= 3.0
 
 
@@ -38,9 +40,7 @@ def test_no_single_report_spoils_a_correction(factor: float, estimated: int, rep
     ("book", "size"),  # from the last one some have dearer tiers
     [("openai", 3), ("openai", 90_000), ("anthropic", 90_000), ("openrouter", 90_000)],
 )
-def test_every_listed_model_costs_what_the_list_itself_makes_of_a_usage(
-    book: str, size: int
-) -> None:
+def test_costs_equal_those_of_the_price_list(book: str, size: int) -> None:
     provider = get_snapshot().find_provider(None, book, None)
     counts = {"input_tokens": 4 * size, "output_tokens": size}
     usage = Usage(
@@ -59,14 +59,14 @@ def test_every_listed_model_costs_what_the_list_itself_makes_of_a_usage(
 
 
 @pytest.mark.parametrize("key", ["compatible/llama-4", "llama-4"])
-def test_settings_set_prices_of_private_models(key: str) -> None:
+def test_settings_give_prices_of_private_models(key: str) -> None:
     prices = {key: Price(input=Decimal(1), output=Decimal(3), cached=Decimal("0.1"))}
     usage = Usage(input_tokens=1_000_000, cached_tokens=500_000, output_tokens=1_000_000)
 
     assert price("compatible", "llama-4", usage, prices) == Decimal("3.55")
 
 
-def test_figures_that_contradict_each_other_still_have_a_price() -> None:
+def test_inconsistent_usage_still_has_a_price() -> None:
     odd = Usage(input_tokens=10, cached_tokens=500, output_tokens=1)
 
     assert price("anthropic", "claude-sonnet-5-5", odd)
@@ -90,7 +90,7 @@ def a_cap(limit: str, spent: str = "0") -> Cap:
     return Cap("debate/d1", "this debate", Decimal(limit), Decimal(spent))
 
 
-def test_a_call_that_could_pass_one_cap_may_not() -> None:
+def test_a_call_that_could_pass_a_cap_is_refused() -> None:
     with pytest.raises(CapReached, match=r"this debate is \$1\.00; \$0\.10 is left"):
         check_caps([a_cap("5.00"), a_cap("1.00", "0.90")], Decimal("0.11"))
 

@@ -29,19 +29,19 @@ def a_part(text: str, *, label: str = "Question", kind: PartKind = PartKind.QUES
         DELIMITER[:4] + DELIMITER + DELIMITER[4:],
     ],
 )
-def test_text_cannot_end_its_own_quotation(text: str) -> None:
+def test_quoted_text_cannot_end_its_quotation(text: str) -> None:
     quoted = quote(a_part(text), DELIMITER)
 
     assert quoted.lower().count(DELIMITER) == 2
 
 
-def test_a_delimiter_anybody_could_guess_is_refused() -> None:
+def test_a_short_delimiter_is_refused() -> None:
     with pytest.raises(ValueError, match="too short"):
         quote(a_part("text"), "x")
 
 
 @given(st.text(alphabet="ab\u200b ", max_size=30))
-def test_no_text_can_hold_the_delimiter(text: str) -> None:
+def test_no_quoted_text_contains_the_delimiter(text: str) -> None:
     assert quote(a_part(text), "abab").count("abab") == 2
 
 
@@ -95,7 +95,7 @@ def test_a_label_cannot_end_its_quotation_marks(label: str) -> None:
         "\u00ad",
     ],
 )
-def test_what_nobody_sees_is_dropped(hidden: str) -> None:
+def test_invisible_characters_are_removed(hidden: str) -> None:
     assert clean(f"rank{hidden} me") == "rank me"
 
 
@@ -110,7 +110,7 @@ def test_what_nobody_sees_is_dropped(hidden: str) -> None:
         "\U0001f1ea\U0001f1fa",  # flag
     ],
 )
-def test_emoji_stay_whole(emoji: str) -> None:
+def test_emoji_are_not_split(emoji: str) -> None:
     assert clean(f"ok {emoji} done") == f"ok {emoji} done"
 
 
@@ -122,7 +122,7 @@ def test_lines_tabs_and_all_scripts_stay() -> None:
 
 
 @given(st.text())
-def test_cleaning_twice_changes_nothing_and_what_is_left_can_be_sent(text: str) -> None:
+def test_cleaning_is_idempotent_and_its_result_can_be_sent(text: str) -> None:
     cleaned = clean(text)
 
     assert clean(cleaned) == cleaned

@@ -25,7 +25,7 @@ async def sent(vendor: Vendor, request: ModelRequest) -> dict[str, Any]:
     return dict(vendor.asked[-1].body)
 
 
-async def test_shared_beginnings_are_marked_four_at_most_and_the_cuts_stay(
+async def test_at_most_four_prefixes_are_marked_and_all_are_cut(
     vendor: Vendor, claude: ModelRequest
 ) -> None:
     many = [
@@ -41,9 +41,7 @@ async def test_shared_beginnings_are_marked_four_at_most_and_the_cuts_stay(
     assert {"temperature", "top_p", "top_k", "tool_choice"}.isdisjoint(body)
 
 
-async def test_the_vendor_is_not_told_in_which_trace_it_is_asked(
-    vendor: Vendor, claude: ModelRequest
-) -> None:
+async def test_the_vendor_gets_no_trace_id(vendor: Vendor, claude: ModelRequest) -> None:
     traced = SpanContext(trace_id=1, span_id=2, is_remote=False, trace_flags=TraceFlags(1))
 
     with use_span(NonRecordingSpan(traced)):
@@ -77,7 +75,7 @@ async def test_thinking_follows_effort_by_the_table(  # noqa: PLR0917 - one case
     assert body["max_tokens"] == 1000 + room
 
 
-async def test_thinking_tokens_are_told_apart(vendor: Vendor, claude: ModelRequest) -> None:
+async def test_thinking_tokens_are_counted_separately(vendor: Vendor, claude: ModelRequest) -> None:
     vendor.script = always(Say(counts=Counts(output=700, reasoning=600)))
     provider = AnthropicProvider("sk-ant-test", vendor.url)
 

@@ -46,7 +46,7 @@ async def test_vectors_come_in_the_order_of_the_texts() -> None:
         '{"data": [{"index": 1, "embedding": [1.0]}]}',
     ],
 )
-async def test_an_answer_that_is_none_is_an_error_in_words(body: str) -> None:
+async def test_an_unreadable_answer_is_an_error_with_a_reason(body: str) -> None:
     async with Vendor(always(Reject(status=200, body=body))) as vendor:
         embedder = OpenAIEmbedder("", "m", f"{vendor.url}/v1")
         with pytest.raises(ProviderDown, match="embeddings"):
@@ -54,7 +54,7 @@ async def test_an_answer_that_is_none_is_an_error_in_words(body: str) -> None:
         await embedder.close()
 
 
-async def test_decisions_are_found_by_meaning_and_by_words_where_nobody_answers() -> None:
+async def test_decisions_are_found_by_meaning_or_by_words_without_a_server() -> None:
     question = "How do batch pipelines hand things over?"
     async with Vendor(embedding) as vendor:
         embedder = OpenAIEmbedder("key", "m", f"{vendor.url}/v1")
@@ -72,5 +72,5 @@ async def test_decisions_are_found_by_meaning_and_by_words_where_nobody_answers(
         await embedder.close()
 
 
-def test_vectors_of_another_model_are_not_near() -> None:
+def test_vectors_of_another_model_are_not_compared() -> None:
     assert nearness([1.0, 0.0], [[1.0, 0.0], [1.0], [], [0.0, 0.0], [0.0, 1.0]]) == [1, 0, 0, 0, 0]

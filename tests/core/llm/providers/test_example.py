@@ -121,7 +121,7 @@ async def test_an_example_is_played_to_its_verdict(name: str):
         assert all(quote.casefold() in target for quote in quotes), critique.turn
 
 
-async def test_a_note_is_not_said_to_have_been_read():
+async def test_a_note_is_marked_as_unused():
     debate = await played(NAMES[0], note="We may hire a third person.")
     assert debate.verdict is not None
     assert [(note.used, note.explanation) for note in debate.verdict.notes] == [
@@ -129,7 +129,7 @@ async def test_a_note_is_not_said_to_have_been_read():
     ]
 
 
-async def test_a_reply_comes_when_the_one_before_it_has_been_read():
+async def test_a_reply_waits_until_the_previous_one_could_be_read():
     clock = ManualClock()
     provider = ExampleProvider(clock, WORDS_PER_SECOND)
     request = proposal_by("architect")
@@ -151,6 +151,6 @@ def proposal_by(role: str) -> ModelRequest:
     )
 
 
-async def test_what_is_not_written_is_refused():
+async def test_a_request_without_a_written_reply_is_refused():
     with pytest.raises(RequestRejected, match="no proposal by wizard"):
         await ExampleProvider(ManualClock()).complete(proposal_by("wizard"))

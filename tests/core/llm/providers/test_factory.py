@@ -26,7 +26,7 @@ async def test_every_provider_can_be_built_without_a_network(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "words"), [("opnai", "'opnai'.*anthropic, openai"), ("compatible", "address")]
 )
-def test_what_cannot_be_built_is_said(name: str, words: str) -> None:
+def test_an_unknown_provider_or_missing_address_is_an_error(name: str, words: str) -> None:
     with pytest.raises(ConfigurationBroken, match=words):
         build(name, "key")
 
@@ -73,14 +73,14 @@ async def test_without_keys_an_ollama_with_a_model_serves_or_the_offline_engine(
     ],
 )
 @pytest.mark.parametrize("name", ["openai", "anthropic"])
-async def test_a_key_that_cannot_be_one_is_not_sent(
+async def test_an_invalid_key_is_not_sent(
     request_: ModelRequest, name: str, key: str, words: str
 ) -> None:
     with pytest.raises(KeyRefused, match=words):
         await build(name, key, "http://127.0.0.1:1").complete(request_)
 
 
-async def test_blanks_around_a_key_do_not_count(vendor: Vendor, request_: ModelRequest) -> None:
+async def test_blanks_around_a_key_are_ignored(vendor: Vendor, request_: ModelRequest) -> None:
     provider = build("openai", " sk-test\n", f"{vendor.url}/v1")
 
     await provider.complete(request_)

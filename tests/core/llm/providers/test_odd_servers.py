@@ -104,7 +104,7 @@ READ = {
 
 
 @pytest.mark.parametrize("body", READ.values(), ids=READ)
-async def test_text_is_read_wherever_it_stands(
+async def test_text_is_read_from_every_known_field(
     vendor: Vendor, request_: ModelRequest, body: bytes
 ) -> None:
     vendor.script = sent(body)
@@ -146,7 +146,7 @@ NO_REPLY: dict[str, tuple[bytes, type[ProviderError], str]] = {
 
 
 @pytest.mark.parametrize(("body", "kind", "words"), NO_REPLY.values(), ids=NO_REPLY)
-async def test_what_is_no_reply_says_why(  # noqa: PLR0917 - one case, one row
+async def test_an_invalid_reply_has_a_reason(  # noqa: PLR0917 - one case, one row
     vendor: Vendor, request_: ModelRequest, body: bytes, kind: type[ProviderError], words: str
 ) -> None:
     vendor.script = sent(body)
@@ -157,7 +157,7 @@ async def test_what_is_no_reply_says_why(  # noqa: PLR0917 - one case, one row
     assert type(caught.value) is kind
 
 
-async def test_half_a_reply_in_one_piece_has_begun_so_that_it_is_paid_for(
+async def test_half_a_reply_in_one_piece_counts_as_begun(
     vendor: Vendor, request_: ModelRequest
 ) -> None:
     vendor.script = sent(json.dumps(whole({"content": TEXT}, "length")).encode())
@@ -183,7 +183,7 @@ LOCAL = {
 
 
 @pytest.mark.parametrize(("name", "reply"), [("anthropic", PAUSED), ("ollama", LOCAL)])
-async def test_thoughts_and_unknown_ends_are_told_from_text_everywhere(
+async def test_thoughts_and_unknown_finish_reasons_are_handled_in_all_apis(
     vendor: Vendor, request_: ModelRequest, name: str, reply: object
 ) -> None:
     vendor.script = sent(json.dumps(reply).encode())
@@ -234,7 +234,7 @@ REFUSED_FIELDS = {
 @pytest.mark.parametrize(
     ("field", "refusal", "api", "instead"), REFUSED_FIELDS.values(), ids=REFUSED_FIELDS
 )
-async def test_a_refused_field_is_left_out_and_that_is_remembered(  # noqa: PLR0917 - a row
+async def test_a_refused_field_is_left_out_of_later_requests(  # noqa: PLR0917 - a row
     vendor: Vendor, request_: ModelRequest, field: str, refusal: Reject, api: str, instead: str
 ) -> None:
     vendor.script = lacking(field, refusal)
@@ -281,7 +281,7 @@ REFUSED_FORMS = {
 
 
 @pytest.mark.parametrize(("script", "asked_for"), REFUSED_FORMS.values(), ids=REFUSED_FORMS)
-async def test_a_form_that_is_refused_is_asked_for_in_a_weaker_way(
+async def test_a_refused_schema_is_replaced_by_a_weaker_mode(
     vendor: Vendor, request_: ModelRequest, script: Script, asked_for: list[str]
 ) -> None:
     vendor.script = script

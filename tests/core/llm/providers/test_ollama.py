@@ -34,7 +34,7 @@ async def test_the_window_is_a_power_of_two_that_only_grows_within_a_debate(
 
 
 @pytest.mark.parametrize("address", ["http://{}/", "http://{}/v1/", "{}"])
-async def test_an_address_is_understood_as_people_write_it(
+async def test_an_address_is_accepted_in_all_usual_forms(
     vendor: Vendor, request_: ModelRequest, address: str
 ) -> None:
     provider = OllamaProvider(address.format(vendor.url.removeprefix("http://")))
@@ -46,7 +46,9 @@ async def test_an_address_is_understood_as_people_write_it(
 
 
 @pytest.mark.parametrize("body", ["<html></html>", "[]", '{"models": 3}', ""])
-async def test_something_else_at_its_address_is_not_ollama(vendor: Vendor, body: str) -> None:
+async def test_another_server_at_the_address_is_not_taken_for_ollama(
+    vendor: Vendor, body: str
+) -> None:
     vendor.script = always(Reject(status=200, body=body))
     provider = OllamaProvider(vendor.url)
 
@@ -55,7 +57,7 @@ async def test_something_else_at_its_address_is_not_ollama(vendor: Vendor, body:
     await provider.close()
 
 
-async def test_a_model_holds_what_ollama_says_unless_settings_know_better(
+async def test_the_context_is_that_of_ollama_unless_settings_name_one(
     vendor: Vendor, request_: ModelRequest
 ) -> None:
     vendor.context_tokens = 131_072

@@ -67,7 +67,7 @@ def paths(vendor: Vendor) -> list[str]:
         Reject(status=501, message="The Responses API is not implemented"),
     ],
 )
-async def test_an_address_without_responses_is_asked_by_chat_and_remembered(
+async def test_an_address_without_responses_gets_chat_requests_from_then_on(
     vendor: Vendor, request_: ModelRequest, refusal: Reject
 ) -> None:
     vendor.script = without_responses(refusal)
@@ -103,7 +103,7 @@ async def test_any_other_failure_does_not_lead_to_chat(
     await provider.close()
 
 
-async def test_an_address_where_neither_is_found_is_asked_for_both_again(
+async def test_an_address_without_either_api_is_asked_for_both_again(
     vendor: Vendor, request_: ModelRequest
 ) -> None:
     vendor.script = always(Reject(status=404))
@@ -158,7 +158,7 @@ SENT: dict[str, tuple[Dialect, str, Mapping[str, Any], set[str], str]] = {
 
 
 @pytest.mark.parametrize(("dialect", "model", "holds", "lacks", "mark"), SENT.values(), ids=SENT)
-async def test_a_model_is_sent_what_it_takes(  # noqa: PLR0913, PLR0917 - one case, one row
+async def test_each_model_gets_the_fields_that_it_accepts(  # noqa: PLR0913, PLR0917 - one case, one row
     vendor: Vendor,
     request_: ModelRequest,
     dialect: Dialect,
@@ -180,7 +180,7 @@ async def test_a_model_is_sent_what_it_takes(  # noqa: PLR0913, PLR0917 - one ca
     await provider.close()
 
 
-async def test_an_unknown_model_gets_nothing_it_may_not_know(
+async def test_an_unknown_model_gets_common_fields_only(
     vendor: Vendor, request_: ModelRequest
 ) -> None:
     vendor.script = without_responses(Reject(status=404))
@@ -246,7 +246,7 @@ async def test_a_response_that_is_not_completed_is_no_reply(
     await provider.close()
 
 
-def test_a_compatible_server_may_send_the_text_only_in_pieces() -> None:
+def test_a_compatible_server_may_send_text_in_deltas_only() -> None:
     reading = ResponsesReading("OpenAI")
     for word in ("Use ", "A."):
         reading.take({"type": "response.output_text.delta", "delta": word})
@@ -263,7 +263,7 @@ async def test_openrouter_names_the_price_of_a_call(vendor: Vendor, request_: Mo
     await provider.close()
 
 
-async def test_a_name_that_is_looked_up_for_ever_is_silence(
+async def test_an_endless_dns_lookup_is_silence(
     request_: ModelRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def never(*_: object, **__: object) -> None:
@@ -286,7 +286,7 @@ OPENAIS_OWN = (
 
 
 @pytest.mark.parametrize("api", ["chat", "responses"])
-async def test_nothing_of_openais_own_is_sent_to_others(
+async def test_other_servers_get_no_fields_of_openai(
     vendor: Vendor, request_: ModelRequest, monkeypatch: pytest.MonkeyPatch, api: str
 ) -> None:
     monkeypatch.setenv("OPENAI_ORG_ID", "org-ours")

@@ -182,7 +182,7 @@ OWN_PROTOCOL = {"Anthropic": "anthropic", "Ollama": "ollama"}
 @pytest.mark.parametrize(
     "failure", FAILURES, ids=lambda row: f"{row.server} {row.status}: {row.words}"
 )
-async def test_a_failure_says_what_the_server_meant(
+async def test_a_failure_becomes_an_error_with_the_servers_reason(
     vendor: Vendor, request_: ModelRequest, failure: Failure
 ) -> None:
     page = failure.body if isinstance(failure.body, str) else json.dumps(failure.body)
@@ -211,14 +211,14 @@ async def test_a_failure_says_what_the_server_meant(
         ({}, ProviderDown),
     ],
 )
-def test_a_failure_amid_a_reply_is_what_its_code_says(
+def test_the_code_decides_for_a_failure_within_a_reply(
     body: object, kind: type[ProviderError]
 ) -> None:
     assert type(translate("Vendor", ReplyFailed(body))) is kind
 
 
 @pytest.mark.parametrize("amount", [None, True, "much", float("nan"), float("inf"), -1, []])
-def test_what_is_no_amount_of_money_is_none(amount: object) -> None:
+def test_an_invalid_cost_is_unknown(amount: object) -> None:
     assert money({"cost": amount}, "cost") is None
 
 
@@ -231,7 +231,7 @@ def test_what_is_no_amount_of_money_is_none(amount: object) -> None:
         ("Rate limit reached. Please try again in 24h.", 86_400),
     ],
 )
-async def test_the_wait_that_a_server_names_in_words_is_kept(
+async def test_a_wait_in_the_text_of_an_error_is_kept(
     vendor: Vendor, request_: ModelRequest, words: str, seconds: float
 ) -> None:
     vendor.script = always(Reject(status=429, message=words))

@@ -95,7 +95,7 @@ async def hold(vendor: Vendor, store: InMemoryStore, setup: Setup) -> Debate:
     return debate
 
 
-async def test_a_debate_outlives_every_kind_of_fault_and_books_every_attempt(
+async def test_a_debate_survives_all_faults_and_counts_each_attempt(
     vendor: Vendor,
 ) -> None:
     vendor.script = with_faults(every=4)
