@@ -281,17 +281,17 @@ def _slips(
         difference is not harmless.
     """
     stop = source.starts[end] if end < len(source.starts) else len(source.joined)
-    there = source.joined[source.starts[begin] : stop].split()
-    steps = [step for step in Levenshtein.opcodes(there, quote) if step.tag != "equal"]
-    first, last = 0, len(there)
+    window = source.joined[source.starts[begin] : stop].split()
+    steps = [step for step in Levenshtein.opcodes(window, quote) if step.tag != "equal"]
+    first, last = 0, len(window)
     # The window is wider than the quote.
     if steps and (steps[0].src_start, steps[0].dest_end) == (0, 0):
         first = steps.pop(0).src_end
-    if steps and (steps[-1].src_end, steps[-1].dest_start) == (len(there), len(quote)):
+    if steps and (steps[-1].src_end, steps[-1].dest_start) == (len(window), len(quote)):
         last = steps.pop().src_start
     count = 0
     for step in steps:
-        words = there[step.src_start : step.src_end]
+        words = window[step.src_start : step.src_end]
         texts = quote[step.dest_start : step.dest_end]
         if not _is_harmless(words, texts):
             return None
@@ -303,25 +303,25 @@ def _is_harmless(source_words: Sequence[str], quote_words: Sequence[str]) -> boo
     if not set(source_words) - _HARMLESS and not set(quote_words) - _HARMLESS:
         return True
     return len(source_words) == len(quote_words) and all(
-        word == other
+        word == quote_word
         or (
-            min(len(word), len(other)) >= _LONG_WORD
+            min(len(word), len(quote_word)) >= _LONG_WORD
             and word.isalpha()
-            and word[:_SAME_BEGINNING] == other[:_SAME_BEGINNING]
+            and word[:_SAME_BEGINNING] == quote_word[:_SAME_BEGINNING]
             and not _NUMBER_WORD.match(word)
-            and Levenshtein.distance(word, other) == 1
+            and Levenshtein.distance(word, quote_word) == 1
         )
-        for word, other in zip(source_words, quote_words, strict=True)
+        for word, quote_word in zip(source_words, quote_words, strict=True)
     )
 
 
 def _with_lost_letters(quote: Sequence[str], source: Words, first: int) -> tuple[int, int] | None:
-    there, bare, starts = _bare(source.joined)
+    source_words, bare, starts = _bare(source.joined)
     needle = f" {' '.join(_LIGATURE.sub('', word) or LOST_LETTER for word in quote)} "
     position = bare.find(needle, starts[first] - 1)
     while position >= 0:
         begin = bisect_left(starts, position + 1)
-        pairs = zip(there[begin : begin + len(quote)], quote, strict=True)
+        pairs = zip(source_words[begin : begin + len(quote)], quote, strict=True)
         if all(word == quote_word or LOST_LETTER in word for word, quote_word in pairs):
             return begin, begin + len(quote) - 1
         position = bare.find(needle, position + 1)
@@ -334,7 +334,7 @@ def _bare(joined: str) -> tuple[Sequence[str], str, Sequence[int]]:
 
     Cached, because a reply may have a hundred quotes of one source.
     """
-    there = joined.split()
-    bare = [_LIGATURE.sub("", word) or LOST_LETTER for word in there]
+    words = joined.split()
+    bare = [_LIGATURE.sub("", word) or LOST_LETTER for word in words]
     starts = array("I", accumulate((len(word) + 1 for word in bare[:-1]), initial=1))
-    return there, f" {' '.join(bare)} ", starts
+    return words, f" {' '.join(bare)} ", starts

@@ -77,13 +77,13 @@ def revision_of(
 
     A revision has the title of its source. If the subject has only one source, any title counts.
     """
-    before = next((source for source in subject if source.id == cited.source), None)
-    if before is None or not revisions:
+    original = next((source for source in subject if source.id == cited.source), None)
+    if original is None or not revisions:
         return None
-    same = [
-        revision for revision in revisions if revision.reference.title == before.reference.title
+    same_title = [
+        revision for revision in revisions if revision.reference.title == original.reference.title
     ]
-    newest = same or (revisions if len(subject) == 1 else ())
+    newest = same_title or (revisions if len(subject) == 1 else ())
     return newest[-1] if newest else None
 
 

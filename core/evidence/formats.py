@@ -215,10 +215,10 @@ def _decode(content: bytes, served_as: bytes, *, is_page: bool) -> tuple[str, li
 
 
 def _begins_as_html(text: str) -> bool:
-    rest = text.removeprefix("\xef\xbb\xbf").lstrip()
-    while rest.startswith(("<?xml", "<!--")):
-        rest = rest.partition(">" if rest.startswith("<?") else "-->")[2].lstrip()
-    return rest[:20].lower().startswith(("<!doctype html", "<html"))
+    beginning = text.removeprefix("\xef\xbb\xbf").lstrip()
+    while beginning.startswith(("<?xml", "<!--")):
+        beginning = beginning.partition(">" if beginning.startswith("<?") else "-->")[2].lstrip()
+    return beginning[:20].lower().startswith(("<!doctype html", "<html"))
 
 
 def _markdown(page: str) -> str:
@@ -271,17 +271,17 @@ def _mail(extract: Extract, message: EmailMessage, depth: int = 0) -> None:
     head = "\n".join(f"{name}: {message[name]}" for name in headers if message[name])
     is_saved_page = message.get_content_type() == "multipart/related"
     kinds = ("related", "plain", "html") if is_saved_page else ("plain", "html")
-    lines, nested = [head, "", _body(message, kinds, extract.warnings)], list[Any]()
+    lines, mails = [head, "", _body(message, kinds, extract.warnings)], list[Any]()
     for part in message.iter_attachments() if not is_saved_page else ():
         inner = part.get_content() if part.get_content_type() == "message/rfc822" else None
         if isinstance(inner, EmailMessage) and depth < _MOST_NESTED:
-            nested.append(inner)
+            mails.append(inner)
             continue
-        called = part.get_filename() or part.get_content_type()
-        lines.append(f"[attachment: {called}]")
-        extract.warnings.append(f"the attachment {called} was not read")
+        name = part.get_filename() or part.get_content_type()
+        lines.append(f"[attachment: {name}]")
+        extract.warnings.append(f"the attachment {name} was not read")
     extract.add("attached mail" if depth else "", "\n".join(lines))
-    for inner in nested:
+    for inner in mails:
         _mail(extract, inner, depth + 1)
 
 

@@ -121,7 +121,7 @@ class _Writer:
     @property
     def warnings(self) -> list[str]:
         counts = ((self.pictures, "picture"), (self.unknown, "part"))
-        return [f"{quantity(count, what)} left out" for count, what in counts if count]
+        return [f"{quantity(count, noun)} left out" for count, noun in counts if count]
 
     def lines(self, elements: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         for element in elements:
@@ -180,9 +180,11 @@ def _words(element: Mapping[str, Any]) -> str:
 def _word(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
     document = archive.read("word/document.xml")
     warnings = extract.warnings
-    deleted, added = (len(re.findall(rb"<w:%b[ >]" % sign, document)) for sign in (b"del", b"ins"))
+    deletions, insertions = (
+        len(re.findall(rb"<w:%b[ >]" % sign, document)) for sign in (b"del", b"ins")
+    )
     # A replacement of words is one change.
-    changes = deleted + added - len(re.findall(rb"</w:del>\s{0,100}<w:ins[ >]", document))
+    changes = deletions + insertions - len(re.findall(rb"</w:del>\s{0,100}<w:ins[ >]", document))
     if changes:
         warnings.append(f"{quantity(changes, 'tracked change')} taken as accepted")
     if hidden := len(re.findall(rb"<w:vanish\s?/>", document)):
@@ -219,18 +221,18 @@ def _powerpoint(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> N
     most_pages = extract.most_pages
     writer, hidden, warnings = _Writer(), list[str](), extract.warnings
     slides = _tree(content, "pptx")
-    for at, slide in enumerate(slides[:most_pages], start=1):
+    for slide_number, slide in enumerate(slides[:most_pages], start=1):
         if slide.get("hidden"):
-            hidden.append(str(at))
+            hidden.append(str(slide_number))
             continue
         lines = list(writer.lines(slide["elements"]))
         if notes := list(writer.lines(slide.get("speaker_notes") or ())):
             lines += ["Notes:", *notes]
-        extract.add(f"slide {at}", "\n".join(lines))
+        extract.add(f"slide {slide_number}", "\n".join(lines))
     warnings += writer.warnings
     if hidden:
-        what = "hidden slide" if len(hidden) == 1 else "hidden slides"
-        warnings.append(f"{what} {', '.join(hidden)} left out")
+        noun = "hidden slide" if len(hidden) == 1 else "hidden slides"
+        warnings.append(f"{noun} {', '.join(hidden)} left out")
     parts = archive.namelist()
     if remarks := sum(name.startswith("ppt/comments/") for name in parts):
         warnings.append(f"remarks on {quantity(remarks, 'slide')} were not read")
@@ -251,16 +253,18 @@ def _excel(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
 
     parts, warnings, hidden_parts = archive.namelist(), extract.warnings, list[str]()
     sheets = [name for name in parts if name.startswith("xl/worksheets/")]
-    book, uncomputed = workbook(values=True), 0
-    formulas = workbook(values=False) if any(b"<f" in archive.read(it) for it in sheets) else None
+    book, formula_count = workbook(values=True), 0
+    formulas = (
+        workbook(values=False) if any(b"<f" in archive.read(name) for name in sheets) else None
+    )
 
     def text_of(cell: Any) -> str:
         """The text of a cell; its formula if the file has no result."""
-        nonlocal uncomputed
+        nonlocal formula_count
         if cell.value is not None or formulas is None:
             return _cell_text(cell, book)
         formula = formulas[cell.parent.title].cell(cell.row, cell.column).value
-        uncomputed += formula is not None
+        formula_count += formula is not None
         return "" if formula is None else str(formula)
 
     warnings += _unread_parts(parts)
@@ -271,18 +275,24 @@ def _excel(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
             lines, hidden = _rows(sheet, text_of)
             # Line n is row n of the sheet.
             extract.add(f"sheet {sheet.title}", "\n".join(lines), counts="row")
-            listed = ", ".join(hidden[:_MOST_LISTED]) + (" and more" * (len(hidden) > _MOST_LISTED))
-            hidden_parts += [f"sheet {sheet.title}: hidden {listed} left out"] if hidden else []
+            hidden_list = ", ".join(hidden[:_MOST_LISTED]) + (
+                " and more" * (len(hidden) > _MOST_LISTED)
+            )
+            hidden_parts += (
+                [f"sheet {sheet.title}: hidden {hidden_list} left out"] if hidden else []
+            )
     warnings += hidden_parts
-    if uncomputed:
-        have = "formula has" if uncomputed == 1 else "formulas have"
-        warnings.append(f"{number(uncomputed)} {have} no computed value: the formula is shown")
+    if formula_count:
+        subject = "formula has" if formula_count == 1 else "formulas have"
+        warnings.append(
+            f"{number(formula_count)} {subject} no computed value: the formula is shown"
+        )
 
 
 def _unread_parts(names: Sequence[str]) -> Iterator[str]:
-    for begin, what in (("xl/charts/chart", "chart"), ("xl/drawings/drawing", "drawing")):
-        if count := sum(name.startswith(begin) for name in names):
-            yield f"{quantity(count, what)} {'was' if count == 1 else 'were'} not read"
+    for prefix, noun in (("xl/charts/chart", "chart"), ("xl/drawings/drawing", "drawing")):
+        if count := sum(name.startswith(prefix) for name in names):
+            yield f"{quantity(count, noun)} {'was' if count == 1 else 'were'} not read"
 
 
 def _rows(sheet: Any, text_of: Callable[[Any], str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -291,10 +301,10 @@ def _rows(sheet: Any, text_of: Callable[[Any], str]) -> tuple[Sequence[str], Seq
     lines, hidden = list[str](), dict[str, None]()
     # Existing cells only: with one cell at the edge of a sheet there are billions of empty ones.
     cells = sorted(sheet._cells.items())  # noqa: SLF001 - `iter_rows` makes the empty ones
-    for row, of_row in groupby(cells, key=lambda item: item[0][0]):
+    for row, row_cells in groupby(cells, key=lambda item: item[0][0]):
         lines += [""] * (row - 1 - len(lines))
         texts, remarks = list[str](), list[str]()
-        for (_, column), cell in of_row:
+        for (_, column), cell in row_cells:
             text = text_of(cell)
             if text and (row in rows or column in columns):
                 hidden[f"row {row}" if row in rows else f"column {cell.column_letter}"] = None
@@ -307,12 +317,12 @@ def _rows(sheet: Any, text_of: Callable[[Any], str]) -> tuple[Sequence[str], Seq
 
 
 def _hidden_cells(sheet: Any) -> tuple[set[int], set[int]]:
-    rows = {at for at, row in sheet.row_dimensions.items() if row.hidden}
+    rows = {index for index, row in sheet.row_dimensions.items() if row.hidden}
     columns = {
-        at
+        index
         for column in sheet.column_dimensions.values()
         if column.hidden
-        for at in range(column.min or 1, min(column.max or 1, 16_384) + 1)
+        for index in range(column.min or 1, min(column.max or 1, 16_384) + 1)
     }
     return rows, columns
 
@@ -392,12 +402,12 @@ def _write_mark(paragraph: ET.Element, mark: str) -> None:
     if properties is None:
         properties = ET.Element(f"{_W}pPr")
         paragraph.insert(0, properties)
-    listed = properties.find(f"{_W}numPr")
-    if listed is None:
-        listed = ET.SubElement(properties, f"{_W}numPr")
-    for child in list(listed):
-        listed.remove(child)
-    ET.SubElement(listed, f"{_W}numId", {f"{_W}val": "0"})
+    list_properties = properties.find(f"{_W}numPr")
+    if list_properties is None:
+        list_properties = ET.SubElement(properties, f"{_W}numPr")
+    for child in list(list_properties):
+        list_properties.remove(child)
+    ET.SubElement(list_properties, f"{_W}numId", {f"{_W}val": "0"})
     run = ET.Element(f"{_W}r")
     ET.SubElement(run, f"{_W}t").text = f"{mark}\u00a0"
     paragraph.insert(list(paragraph).index(properties) + 1, run)
@@ -427,53 +437,53 @@ class _Numbers:
         }
         #: By list: its kind, and the levels that it restarts.
         self._lists = {
-            listed.get(f"{_W}numId"): (
-                _value(listed, "abstractNumId"),
+            list_element.get(f"{_W}numId"): (
+                _value(list_element, "abstractNumId"),
                 {
                     int(level.get(f"{_W}ilvl", "0")): int(_value(level, "startOverride") or 1)
-                    for level in listed.iter(f"{_W}lvlOverride")
+                    for level in list_element.iter(f"{_W}lvlOverride")
                 },
             )
-            for listed in lists.iter(f"{_W}num")
+            for list_element in lists.iter(f"{_W}num")
         }
         self._counts = dict[str | None, dict[int, int]]()
         self._begun = set[str | None]()
 
     def next_mark(self, paragraph: ET.Element) -> str:
         """The number that Word shows before a paragraph; empty for none and for bullets."""
-        listed, level = self._place(paragraph)
-        kind, restarts = self._lists.get(listed, (None, {}))
+        list_id, level = self._place(paragraph)
+        kind, restarts = self._lists.get(list_id, (None, {}))
         levels = self._levels.get(kind, {})
         form, text, first = levels.get(level, ("bullet", "", 1))
         if form in {"bullet", "none"}:
             return ""
         counts = self._counts.setdefault(kind, {})
-        if listed not in self._begun:
-            self._begun.add(listed)
-            counts.update({at: start - 1 for at, start in restarts.items()})
+        if list_id not in self._begun:
+            self._begun.add(list_id)
+            counts.update({level_index: start - 1 for level_index, start in restarts.items()})
         counts[level] = counts.get(level, first - 1) + 1
-        for deeper in [at for at in counts if at > level]:
+        for deeper in [level_index for level_index in counts if level_index > level]:
             del counts[deeper]
 
         def count_of(match: re.Match[str]) -> str:
-            at = int(match[1]) - 1
-            form, _, start = levels.get(at, ("decimal", "", 1))
-            return _numeral(counts.get(at, start), form)
+            level_index = int(match[1]) - 1
+            form, _, start = levels.get(level_index, ("decimal", "", 1))
+            return _numeral(counts.get(level_index, start), form)
 
         return re.sub(r"%(\d)", count_of, text)
 
     def _place(self, paragraph: ET.Element) -> tuple[str | None, int]:
         """The list and the level of a paragraph, set directly or by its style."""
-        listed = _value(paragraph, "pPr", "numPr", "numId")
+        list_id = _value(paragraph, "pPr", "numPr", "numId")
         level = _value(paragraph, "pPr", "numPr", "ilvl")
         style = self._styles.get(_value(paragraph, "pPr", "pStyle"))
         for _ in range(20):  # a chain of base styles may be circular
-            if style is None or listed:
+            if style is None or list_id:
                 break
-            listed = _value(style, "pPr", "numPr", "numId")
+            list_id = _value(style, "pPr", "numPr", "numId")
             level = level or _value(style, "pPr", "numPr", "ilvl")
             style = self._styles.get(_value(style, "basedOn"))
-        return listed, int(level or 0)
+        return list_id, int(level or 0)
 
 
 def _value(element: ET.Element, *path: str) -> str | None:
@@ -485,10 +495,10 @@ def _numeral(count: int, form: str) -> str:
     if form in {"upperLetter", "lowerLetter"}:
         words = chr(ord("A") + (count - 1) % 26) * min((count - 1) // 26 + 1, 20)
     elif form in {"upperRoman", "lowerRoman"}:
-        words, rest = "", min(count, 4000)
+        words, remainder = "", min(count, 4000)
         for value, sign in _ROMAN:
-            words += sign * (rest // value)
-            rest %= value
+            words += sign * (remainder // value)
+            remainder %= value
     else:
         return f"{count:02}" if form == "decimalZero" else str(count)
     return words.lower() if form.startswith("lower") else words

@@ -48,12 +48,12 @@ def passages_of(source: Source) -> Sequence[Passage]:
 
 def headings_of(source: Source) -> Sequence[str]:
     """The headings of a source, each once; the labels of its marks if it has no heading."""
-    named = [
+    headings = [
         words["words"].strip()
         for line in source.text.splitlines()
         if (words := _HEADING.match(line))
     ]
-    return tuple(dict.fromkeys(named or [mark.label for mark in source.marks if mark.label]))
+    return tuple(dict.fromkeys(headings or [mark.label for mark in source.marks if mark.label]))
 
 
 def place_of(source: Source, first: int, last: int) -> Mark:
@@ -62,14 +62,18 @@ def place_of(source: Source, first: int, last: int) -> Mark:
     begin, end = _place(source, first, new_counts), _place(source, last, new_counts)
     if begin.label == end.label:
         return begin
-    whose, number = _LAST_NUMBER.sub("", begin.label), _LAST_NUMBER.search(end.label)
+    prefix, number = _LAST_NUMBER.sub("", begin.label), _LAST_NUMBER.search(end.label)
     label = f"{begin.label} – {end.label}"
-    word = whose.rpartition(", ")[2].rstrip(" ")
+    word = prefix.rpartition(", ")[2].rstrip(" ")
     # "page 3, line 4" and its line 6 are "page 3, lines 4–6", but "app.py:4" has no such word, and
     # a sheet named "Costs 2023" is not counted.
-    if number and f"{whose}{number[0]}" == end.label and (word in _COUNTED or whose.endswith(":")):
-        plural = f"{whose[:-1]}s " if word in _COUNTED else whose
-        label = f"{plural}{begin.label.removeprefix(whose)}–{number[0]}"
+    if (
+        number
+        and f"{prefix}{number[0]}" == end.label
+        and (word in _COUNTED or prefix.endswith(":"))
+    ):
+        plural = f"{prefix[:-1]}s " if word in _COUNTED else prefix
+        label = f"{plural}{begin.label.removeprefix(prefix)}–{number[0]}"
     return begin.model_copy(update={"label": label})
 
 
@@ -82,18 +86,18 @@ def _new_line_counts(source: Source) -> Sequence[int]:
 
 
 def _place(source: Source, line: int, new_counts: Sequence[int]) -> Mark:
-    at = bisect_right(source.marks, line, key=lambda mark: mark.line)
-    if not at:
+    index = bisect_right(source.marks, line, key=lambda mark: mark.line)
+    if not index:
         return Mark(line=line, label=f"line {line}", address=source.reference.address)
-    mark = source.marks[at - 1]
+    mark = source.marks[index - 1]
     if mark.hunk_at:
         # After the @@ line of a hunk there are lines of the new file and removed lines.
         number = mark.hunk_at + (
             new_counts[line - 1] - new_counts[mark.line] if line > mark.line else 0
         )
         return Mark(line=line, label=f"{mark.label}:{number}", address=source.reference.address)
-    counted = f"{mark.counts} {line - mark.line + 1}" if mark.counts else ""
-    label = ", ".join(filter(None, (mark.label, counted)))
+    position = f"{mark.counts} {line - mark.line + 1}" if mark.counts else ""
+    label = ", ".join(filter(None, (mark.label, position)))
     return Mark(line=line, label=label, address=mark.address or source.reference.address)
 
 
@@ -163,7 +167,7 @@ _STEMMING = Lock()
 def best_first(passages: Sequence[Passage], question: str) -> Sequence[Passage]:
     """The passages that share a word with the question, the best match first."""
     order = best_of([f"{passage.heading} {passage.text}" for passage in passages], question)
-    return [passages[at] for at in order]
+    return [passages[index] for index in order]
 
 
 def best_of(texts: Sequence[str], question: str) -> Sequence[int]:
@@ -174,9 +178,9 @@ def best_of(texts: Sequence[str], question: str) -> Sequence[int]:
     document_counts = Counter(term for text in counters for term in text)
     query = set(terms(question))
 
-    def score(at: int) -> float:
-        text, total = counters[at], 0.0
-        norm = _SATURATION * (1 - _LENGTH + _LENGTH * lengths[at] / (mean or 1))
+    def score(index: int) -> float:
+        text, total = counters[index], 0.0
+        norm = _SATURATION * (1 - _LENGTH + _LENGTH * lengths[index] / (mean or 1))
         for term in query & text.keys():
             rarity = math.log(
                 1 + (len(counters) - document_counts[term] + 0.5) / (document_counts[term] + 0.5)
@@ -184,8 +188,10 @@ def best_of(texts: Sequence[str], question: str) -> Sequence[int]:
             total += rarity * text[term] * (_SATURATION + 1) / (text[term] + norm)
         return total
 
-    scores = {at: score(at) for at in range(len(counters))}
-    return sorted((at for at in scores if scores[at] > 0), key=lambda at: (-scores[at], at))
+    scores = {index: score(index) for index in range(len(counters))}
+    return sorted(
+        (index for index in scores if scores[index] > 0), key=lambda index: (-scores[index], index)
+    )
 
 
 def terms(text: str) -> Sequence[str]:

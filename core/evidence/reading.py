@@ -96,11 +96,11 @@ def joined_sections(
             marks.append(Mark(line=line, label=label, address=address, counts=counts))
         parts.append(body)
         line += body.count("\n") + 1
-    whole = "\n".join(parts)
+    full_text = "\n".join(parts)
     return SourceText(
-        text=whole,
+        text=full_text,
         marks=tuple(marks),
-        sha256=sha256 or hashlib.sha256(whole.encode()).hexdigest(),
+        sha256=sha256 or hashlib.sha256(full_text.encode()).hexdigest(),
         warnings=tuple(warnings),
     )
 
@@ -159,8 +159,8 @@ async def fetch_path(
             if not path.is_file():  # a pipe or a device may never end
                 raise BadInput("there is no such file" if not path.exists() else "it is no file")
             if path.stat().st_size > most_bytes:
-                there = size(path.stat().st_size)
-                raise BadInput(f"it has {there}, and the most is {size(most_bytes)}")
+                file_size = size(path.stat().st_size)
+                raise BadInput(f"it has {file_size}, and the most is {size(most_bytes)}")
             return path.read_bytes()
         except OSError as error:
             raise BadInput(f"it cannot be read: {(error.strerror or 'unknown').lower()}") from None

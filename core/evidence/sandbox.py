@@ -88,8 +88,8 @@ async def _start_process(does: str) -> Process:
             env={"PYTHONPATH": str(_SCRIPT.parents[2]), "PYTHONDONTWRITEBYTECODE": "1"},
         )
     except OSError as error:
-        why = error.strerror or "no reason given"
-        raise BadInput(f"Moot cannot start the process that {does} ({why})") from None
+        reason = error.strerror or "no reason given"
+        raise BadInput(f"Moot cannot start the process that {does} ({reason})") from None
 
 
 async def _terminate(process: Process) -> None:
@@ -136,8 +136,8 @@ class FairGate:
         self._turns = WeakValueDictionary[str, asyncio.Lock]()
 
     @asynccontextmanager
-    async def place(self, whose: str) -> AsyncGenerator[None]:
-        async with self._turns.setdefault(whose, asyncio.Lock()):
+    async def place(self, channel: str) -> AsyncGenerator[None]:
+        async with self._turns.setdefault(channel, asyncio.Lock()):
             await self._places.acquire()
         try:
             yield

@@ -172,18 +172,18 @@ async def _bounded_transport(
     """A transport of the SDK that fails after so many characters of messages."""
     import anyio  # noqa: PLC0415
 
-    taken, messages = anyio.create_memory_object_stream["SessionMessage | Exception"]()
+    sender, messages = anyio.create_memory_object_stream["SessionMessage | Exception"]()
 
     async def pass_on(incoming: "ReadStream[SessionMessage | Exception]") -> None:
-        left = most
-        async with taken:
+        remaining = most
+        async with sender:
             async for message in incoming:
                 is_noise = isinstance(message, Exception)
-                left -= _NOISE if is_noise else len(message.message.model_dump_json())
-                if left < 0:
+                remaining -= _NOISE if is_noise else len(message.message.model_dump_json())
+                if remaining < 0:
                     raise Refused(_TOO_MUCH)
                 with suppress(anyio.BrokenResourceError):  # the client has ended
-                    await taken.send(message)
+                    await sender.send(message)
 
     async with transport as (incoming, outgoing), anyio.create_task_group() as passing:
         limit()  # the program runs, and nothing was read
@@ -211,8 +211,12 @@ async def _web(order: dict[str, Any]) -> "AsyncGenerator[TransportStreams]":
 
     headers = {"Authorization": f"Bearer {order['key']}"} if order["key"] else {}
     environment = order["environment"]
-    named = (environment.get("SSL_CERT_FILE"), environment.get("SSL_CERT_DIR"))
-    verify = ssl.create_default_context(cafile=named[0], capath=named[1]) if any(named) else True
+    certificates = (environment.get("SSL_CERT_FILE"), environment.get("SSL_CERT_DIR"))
+    verify = (
+        ssl.create_default_context(cafile=certificates[0], capath=certificates[1])
+        if any(certificates)
+        else True
+    )
     async with (
         httpx2.AsyncClient(
             headers=headers,

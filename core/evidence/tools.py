@@ -69,13 +69,13 @@ def fill_placeholders(value: object, question: str) -> object:
         return [fill_placeholders(item, question) for item in cast("Sequence[object]", value)]
     if not isinstance(value, str):
         return value
-    telling = [
+    key_words = [
         word
         for word in re.findall(r"\w+(?:[-.]\w+)*", question)
         if len(word) >= _LONG or sum(sign.isupper() or sign.isdigit() for sign in word) > 1
     ]
-    words = " ".join(dict.fromkeys(telling[:_MOST_WORDS])) or question
-    return _PLACEHOLDER.sub(lambda at: question if at[1] == "question" else words, value)
+    words = " ".join(dict.fromkeys(key_words[:_MOST_WORDS])) or question
+    return _PLACEHOLDER.sub(lambda match: question if match[1] == "question" else words, value)
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ class FetchTools:
     ) -> FetchedFile | SourceText:
         if not CAN_ASK:
             raise BadInput(f"MCP servers are listed, and {NOT_INSTALLED}")
-        called = json.loads(reference.fetch)
-        server, tool = self._listed_tool(called["server"], called["tool"], place)
+        call = json.loads(reference.fetch)
+        server, tool = self._listed_tool(call["server"], call["tool"], place)
         key = self.key_in(server.key_variable) if server.key_variable else ""
         if server.key_variable and not key:
             raise BadInput(f"{server.key_variable} is not set")
@@ -107,7 +107,7 @@ class FetchTools:
             "proxy": proxy_of(server.url),
             "key": key,
             "tool": tool.name,
-            "arguments": fill_placeholders(tool.arguments, called["question"]),
+            "arguments": fill_placeholders(tool.arguments, call["question"]),
             "is_vouched_for": tool.read_only,
             "seconds": server.seconds,
             "bytes": most_bytes,
@@ -146,8 +146,8 @@ class FetchTools:
 
     def _read(self, texts: Sequence[str], left_out: int) -> SourceText:
         most, sections, warnings = self.limits.characters, list[Section](), list[str]()
-        for at, text in enumerate(texts, start=1):
-            label = f"part {at}" if len(texts) > 1 else ""
+        for offset, text in enumerate(texts, start=1):
+            label = f"part {offset}" if len(texts) > 1 else ""
             sections += [Section(label=label, text=text[:most])] if most > 0 else []
             most -= len(text)
         if most < 0:

@@ -122,12 +122,12 @@ def words_in(text: str, *, rejoined: bool = False) -> Words:
         places.append(place)
         starts.append(position)
         position += len(word) + 1
-    read = Words(f" {' '.join(forms)} " if forms else " ", starts, places)
+    result = Words(f" {' '.join(forms)} " if forms else " ", starts, places)
     with _READING:
-        _READ[text, rejoined] = read
+        _READ[text, rejoined] = result
         while len(_READ) > 1 and sum(len(key_text) for key_text, _ in _READ) > _CHARACTERS_KEPT:
             _READ.popitem(last=False)
-    return read
+    return result
 
 
 def words_of(text: str) -> list[str]:
@@ -138,16 +138,16 @@ def _words(text: str, *, rejoined: bool) -> Iterator[tuple[str, int]]:
     # Replaced by spaces, so that positions do not change.
     plain = _QUOTED_LINE.sub(lambda match: " " * len(match[0]), text)
     plain = plain.replace("\ufffd", LOST_LETTER)
-    struck = [(match.start(), match.end()) for match in _STRUCK.finditer(plain)]
-    at = 0
+    struck_spans = [(match.start(), match.end()) for match in _STRUCK.finditer(plain)]
+    index = 0
     for match in (_WORD_REJOINED if rejoined else _WORD).finditer(plain):
         place, raw = match.start(), match[0]
-        if not struck and raw.isascii() and raw.isalpha():  # most words
+        if not struck_spans and raw.isascii() and raw.isalpha():  # most words
             yield raw.casefold(), place
             continue
-        while at < len(struck) and struck[at][1] <= place:
-            at += 1
-        strike = _STRIKE if at < len(struck) and struck[at][0] <= place else ""
+        while index < len(struck_spans) and struck_spans[index][1] <= place:
+            index += 1
+        strike = _STRIKE if index < len(struck_spans) and struck_spans[index][0] <= place else ""
         for word in _comparison_forms(match, rejoined=rejoined):
             yield f"{strike}{word}", place
 

@@ -70,7 +70,7 @@ def price(
     (None: now).
     """
     # Some servers report more cached tokens than input tokens.
-    listed = ListedUsage(
+    listed_usage = ListedUsage(
         input_tokens=max(usage.input_tokens, usage.cached_tokens + usage.written_tokens),
         cache_read_tokens=usage.cached_tokens,
         cache_write_tokens=usage.written_tokens,
@@ -84,10 +84,12 @@ def price(
             cache_write_mtok=setting.written,
             output_mtok=setting.output,
         )
-        return rates.calc_price(listed)["total_price"]
+        return rates.calc_price(listed_usage)["total_price"]
     book = PRICE_BOOKS.get(provider, provider)
     try:
-        return calc_price(listed, model, provider_id=book, genai_request_timestamp=time).total_price
+        return calc_price(
+            listed_usage, model, provider_id=book, genai_request_timestamp=time
+        ).total_price
     except LookupError:
         return None
 

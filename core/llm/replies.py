@@ -117,9 +117,9 @@ def _repeats_itself(text: str) -> bool:
 def without_preamble(text: str) -> str:
     """The text without a code fence around it and without "Sure! Here is my proposal:"."""
     bare = text.strip()
-    fenced = _FENCED.fullmatch(bare)
-    if fenced and "```" not in fenced[1]:
-        bare = fenced[1].strip()
+    fence = _FENCED.fullmatch(bare)
+    if fence and "```" not in fence[1]:
+        bare = fence[1].strip()
     preamble = _PREAMBLE.match(bare)
     return (bare[preamble.end() :] if preamble else bare) or text
 

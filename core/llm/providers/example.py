@@ -192,7 +192,7 @@ def _speeches(
     example: Example, request: ModelRequest, kind: PartKind
 ) -> Mapping[str, tuple[Act, str]]:
     """The act and the role of each text in a request, by label."""
-    written = {
+    speeches = {
         _first_line(text): (act, role)
         for author, agent in example.agents.items()
         for act, role, text in (
@@ -201,7 +201,9 @@ def _speeches(
             *((Act.CRITIQUE, critic, text) for critic, text in agent.criticised_by.items()),
         )
     }
-    found = {label: written.get(_first_line(text)) for label, text in _texts(request, kind).items()}
+    found = {
+        label: speeches.get(_first_line(text)) for label, text in _texts(request, kind).items()
+    }
     if None in found.values() and kind is not PartKind.CRITIQUE:
         raise RequestRejected("The request shows a position that is not of the written example.")
     return {label: speech for label, speech in found.items() if speech}

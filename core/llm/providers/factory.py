@@ -92,9 +92,9 @@ async def choose(keys: Mapping[str, str], ollama_url: str | None = None) -> Choi
 
     The first one with a key; else Ollama, if it answers and has a model; else `offline`.
     """
-    keyed = next((name for name in KEYED if keys.get(name)), None)
-    if keyed:
-        return Choice(provider=keyed, models=DEFAULT_MODELS[keyed])
+    name = next((name for name in KEYED if keys.get(name)), None)
+    if name:
+        return Choice(provider=name, models=DEFAULT_MODELS[name])
     ollama = OllamaProvider(ollama_url)
     try:
         names = await ollama.models()

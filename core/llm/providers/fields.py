@@ -29,8 +29,8 @@ def words(source: object, *path: str | int) -> str:
 
 def count(source: object, *path: str | int) -> int:
     value = dig(source, *path)
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return max(0, value) if whole else 0
+    is_whole_number = isinstance(value, int) and not isinstance(value, bool)
+    return max(0, value) if is_whole_number else 0
 
 
 def money(source: object, *path: str | int) -> Decimal | None:

@@ -187,13 +187,13 @@ def read_question(question: str, context: str = "") -> tuple[Sequence[str], Sequ
     things = [things_by_name().get(singular(option), "") for option in options]
     text, topics = normal(f"{question}\n{context}"), checklists().topics
     counts = {key: sum(mentions(text, word) for word in topics[key].words) for key in topics}
-    shared = [
+    shared_topics = [
         key
         for key, topic in topics.items()
         if {*things} <= {*topic.things} and (counts[key] or not has_purpose)
     ]
-    if len({*things}) == len(things) > 1 and shared:
-        return things, shared
+    if len({*things}) == len(things) > 1 and shared_topics:
+        return things, shared_topics
     matches = sorted(filter(counts.get, counts), key=lambda key: -counts[key])
     return (), matches[:2]
 
@@ -408,7 +408,7 @@ def _decision(
     ids = {name.partition(" (")[0]: option for option, _, name in lines}
     against = reader.notes(winner, -1)
     points = "\n".join(f"- {point}" for point in reader.points(winner, 1)[:_MOST_POINTS])
-    others = (f"- {name}: {t.title}" for name, t in things.items() if t and t is not winner)
+    dissenters = (f"- {name}: {t.title}" for name, t in things.items() if t and t is not winner)
     return {
         "option": ids.get(winner.title, "none"),
         "decision": f"By checklists alone, {winner.title}: no model was asked.",
@@ -418,7 +418,7 @@ def _decision(
             f"It counts more in your case than on a checklist that {winner.title} {note}"
             for note in against
         ],
-        "dissent": "\n".join(others),
+        "dissent": "\n".join(dissenters),
     }
 
 

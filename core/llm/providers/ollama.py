@@ -147,12 +147,12 @@ def _window(request: ModelRequest, limits: Capability, context: int, reply: int)
     prompt = request.prompt_tokens  # measured by `Measure.fit` in a debate
     if prompt is None:
         prompt = estimate_tokens(prompt_text(request), limits.token_factor)
-    needed = int(prompt * ESTIMATE_SLACK) + reply
-    if needed > context:
+    required = int(prompt * ESTIMATE_SLACK) + reply
+    if required > context:
         raise RequestRejected(
-            f"About {needed} tokens are needed, and the model's context holds {context}."
+            f"About {required} tokens are needed, and the model's context holds {context}."
         )
-    return min(max(_SMALLEST_WINDOW, 1 << (needed - 1).bit_length()), context)
+    return min(max(_SMALLEST_WINDOW, 1 << (required - 1).bit_length()), context)
 
 
 class _OllamaReading(Reading):

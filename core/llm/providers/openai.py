@@ -284,8 +284,8 @@ def parameters(
     if dialect.openai_fields and limits.cache != "none":
         params["prompt_cache_key"] = request.cache_key or None
         # Disables the automatic breakpoint after the last message, which no other call shares.
-        marked = {"mode": "explicit"} if limits.cache == "explicit" else None
-        params |= {"store": False, "prompt_cache_options": marked}
+        cache_options = {"mode": "explicit"} if limits.cache == "explicit" else None
+        params |= {"store": False, "prompt_cache_options": cache_options}
     if dialect is OPENAI:
         params["safety_identifier"] = request.user or None
     return {name: value for name, value in params.items() if value is not None}
@@ -417,16 +417,16 @@ class ResponsesReading(Reading):
         return _usage(self._report, "input", "output")
 
 
-def _usage(report: object, read: str, written: str) -> Usage:
+def _usage(report: object, input_name: str, output_name: str) -> Usage:
     """The usage; the protocols have different names for input and output tokens."""
-    details = f"{read}_tokens_details"
+    details = f"{input_name}_tokens_details"
     return Usage(
-        input_tokens=count(report, f"{read}_tokens"),
-        output_tokens=count(report, f"{written}_tokens"),
+        input_tokens=count(report, f"{input_name}_tokens"),
+        output_tokens=count(report, f"{output_name}_tokens"),
         # Moonshot reports it beside the details.
         cached_tokens=count(report, details, "cached_tokens") or count(report, "cached_tokens"),
         written_tokens=count(report, details, "cache_write_tokens"),
-        reasoning_tokens=count(report, f"{written}_tokens_details", "reasoning_tokens"),
+        reasoning_tokens=count(report, f"{output_name}_tokens_details", "reasoning_tokens"),
         cost=money(report, "cost"),
         attempts=1,
     )

@@ -228,23 +228,11 @@ async def test_a_fallback_is_asked_if_the_agents_own_model_cannot_be(
     assert why in call.stands_in_why
 
 
-async def test_a_patient_question_waits_for_its_own_model_where_the_fallback_refuses_it(
-    calls: ModelCalls, vendor: Vendor
-) -> None:
-    def script(request: VendorRequest) -> Say | Reject:
-        return Reject(status=500 if request.path == "/v1/messages" else 400)
-
-    vendor.script = script
-    options = CallOptions(waits_for_models=True, fallbacks=(ModelRef("openai", "gpt-6-luna"),))
-
-    with pytest.raises(ModelsAway):
-        await calls.ask(a_request(), ANN, options)
-
-
 @pytest.mark.parametrize(
     ("own", "fallback", "kind"),
     [
-        (Reject(status=400), Reject(status=401), RequestRejected),  # no person has to mend that
+        (Reject(status=400), Reject(status=401), RequestRejected),  # needs no person
+        (Reject(status=500), Reject(status=400), ModelsAway),
         (Reject(status=500), Reject(status=401), ModelsAway),
         (Reject(status=429, headers={"retry-after": "7200"}), Reject(status=401), ProviderBusy),
     ],

@@ -137,13 +137,26 @@ async def test_a_debate_stops_before_its_cap_with_a_partial_verdict(
     assert debate.ballots
 
 
-async def test_a_cap_too_small_for_any_call_ends_the_debate_with_words(
-    house: House, vendor: Vendor
+def unpriced(setup: Setup) -> Setup:
+    agents = tuple(agent.model_copy(update={"model": "claude-x"}) for agent in setup.agents)
+    return setup.model_copy(update={"agents": agents})
+
+
+@pytest.mark.parametrize(
+    ("setup", "reason"),
+    [
+        (capped("0.01"), "The cost cap for this debate is $0.01"),
+        (unpriced(capped("4")), "the model's price is unknown"),
+    ],
+    ids=["too small", "unknown price"],
+)
+async def test_a_chosen_cap_that_allows_no_call_ends_the_debate_with_a_reason(
+    house: House, vendor: Vendor, setup: Setup, reason: str
 ) -> None:
-    debate = await house.hold(capped("0.01"))
+    debate = await house.hold(setup)
 
     assert debate.status is Status.FAILED
-    assert "The cost cap for this debate is $0.01" in debate.failure
+    assert reason in debate.failure
     assert vendor.asked == []
 
 
@@ -175,25 +188,12 @@ async def test_debates_of_a_day_share_a_cap(
     await house.calls.close()
 
 
-async def test_a_chosen_cap_refuses_models_of_unknown_price(house: House, vendor: Vendor) -> None:
-    debate = await house.hold(unpriced(capped("4")))
-
-    assert debate.status is Status.FAILED
-    assert "the model's price is unknown" in debate.failure
-    assert vendor.asked == []
-
-
 async def test_the_default_cap_allows_models_of_unknown_price(house: House) -> None:
     debate = await house.hold(unpriced(capped(str(USUAL_DEBATE_COST))))
 
     assert debate.status is Status.CONCLUDED
     assert not debate.failures
     assert debate.usage.cost is None
-
-
-def unpriced(setup: Setup) -> Setup:
-    agents = tuple(agent.model_copy(update={"model": "claude-x"}) for agent in setup.agents)
-    return setup.model_copy(update={"agents": agents})
 
 
 @pytest.mark.parametrize("form", ["critique", "council", "panel"])
