@@ -254,9 +254,8 @@ def _excel(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
     parts, warnings, hidden_parts = archive.namelist(), extract.warnings, list[str]()
     sheets = [name for name in parts if name.startswith("xl/worksheets/")]
     book, formula_count = workbook(values=True), 0
-    formulas = (
-        workbook(values=False) if any(b"<f" in archive.read(name) for name in sheets) else None
-    )
+    has_formulas = any(b"<f" in archive.read(name) for name in sheets)
+    formulas = workbook(values=False) if has_formulas else None
 
     def text_of(cell: Any) -> str:
         """The text of a cell; its formula if the file has no result."""
@@ -275,18 +274,14 @@ def _excel(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
             lines, hidden = _rows(sheet, text_of)
             # Line n is row n of the sheet.
             extract.add(f"sheet {sheet.title}", "\n".join(lines), counts="row")
-            hidden_list = ", ".join(hidden[:_MOST_LISTED]) + (
-                " and more" * (len(hidden) > _MOST_LISTED)
-            )
-            hidden_parts += (
-                [f"sheet {sheet.title}: hidden {hidden_list} left out"] if hidden else []
-            )
+            names = ", ".join(hidden[:_MOST_LISTED]) + (" and more" * (len(hidden) > _MOST_LISTED))
+            hidden_parts += [f"sheet {sheet.title}: hidden {names} left out"] if hidden else []
     warnings += hidden_parts
     if formula_count:
-        subject = "formula has" if formula_count == 1 else "formulas have"
-        warnings.append(
-            f"{number(formula_count)} {subject} no computed value: the formula is shown"
+        subject = (
+            f"{number(formula_count)} {'formula has' if formula_count == 1 else 'formulas have'}"
         )
+        warnings.append(f"{subject} no computed value: the formula is shown")
 
 
 def _unread_parts(names: Sequence[str]) -> Iterator[str]:
