@@ -1,4 +1,4 @@
-"""What a `Vendor` answers in whole debates: replies in the form that each request asks for."""
+"""Good replies of a `Vendor` for whole debates, in the form of each request."""
 
 import json
 import re
@@ -9,12 +9,12 @@ from core.llm.providers.fields import dig
 from core.testing import A_SHADOW_REPLY, a_verdict_reply
 from tests.vendors.script import Say, VendorRequest
 
-#: Ends what a prompt says before the form of the answer.
+#: The words of a prompt before its schema.
 _IN_WORDS = "with every field filled:\n"
 
 
 def good_reply(request: VendorRequest) -> Say:
-    """A reply in the form that is asked for."""
+    """A good reply in the form of the request."""
     fields = _fields(request.body)
     if "ranking" in fields:
         return Say(text=json.dumps(_ballot(str(request.body))))
@@ -40,7 +40,7 @@ def good_reply(request: VendorRequest) -> Say:
 
 
 def _fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The fields of the form that is asked for, in the vendor's own way."""
+    """The fields of the schema in the request of any vendor."""
     places = (
         ("format",),
         ("output_config", "format", "schema"),
@@ -52,7 +52,7 @@ def _fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _fields_in_words(value: object) -> Mapping[str, Any]:
-    """The fields of the form that stands in a prompt, for vendors without strict schemas."""
+    """The fields of the schema in a prompt, for vendors without strict schemas."""
     if isinstance(value, str):
         _, mark, schema = value.rpartition(_IN_WORDS)
         return json.loads(schema)["properties"] if mark else {}
@@ -66,7 +66,7 @@ def _fields_in_words(value: object) -> Mapping[str, Any]:
 
 
 def _ballot(prompt: str) -> dict[str, object]:
-    """A ballot that ranks the labels in the order they stand in the prompt."""
+    """A ballot that ranks the labels in the order of the prompt."""
     labels = _labels(prompt)
     reasons = [f"{label} is clear" for label in labels]
     options = sorted(set(re.findall(r"([ont]\d): ", prompt)))

@@ -1,1 +1,1 @@
-"""PUBLIC doubles for tests: a vendor's server on the loopback that can fail in every known way."""
+"""Public test doubles: a vendor's server on the loopback with all known failures."""

@@ -1,4 +1,4 @@
-"""A reply as each vendor's protocol sends it: in pieces, or in one."""
+"""Replies in the protocol of each vendor, as a stream or in one piece."""
 
 import json
 from itertools import pairwise
@@ -6,10 +6,10 @@ from typing import Any
 
 from tests.vendors.script import Fault, ReplyEnding, Say
 
-#: A JSON object on its way.
+#: A JSON object to send.
 Body = dict[str, Any]
 
-#: The words for the end of a reply at each path: whole, at its length limit, refused.
+#: Finish reasons by path: complete, length limit, refusal.
 _ENDINGS = {
     "/v1/messages": ("end_turn", "max_tokens", "refusal"),
     "/v1/responses": ("completed", "incomplete", "completed"),
@@ -21,10 +21,10 @@ _OVERLOADED = {"type": "overloaded_error", "code": "overloaded_error", "message"
 
 
 def frames(path: str, say: Say, model: str) -> list[bytes]:
-    """The pieces of a reply, in order, for the protocol that is spoken at this path.
+    """The events of a streamed reply in the protocol of this path.
 
     Raises:
-        KeyError: No vendor speaks anything there.
+        KeyError: No protocol has this path.
     """
     end = _ENDINGS[path][say.ending.value]
     if path == "/api/chat":
@@ -38,10 +38,10 @@ def frames(path: str, say: Say, model: str) -> list[bytes]:
 
 
 def whole(path: str, say: Say, model: str) -> bytes:
-    """A reply in one piece, or what takes its place, for the protocol that is spoken at this path.
+    """A reply in one piece, in the protocol of this path.
 
     Raises:
-        KeyError: No vendor speaks anything there.
+        KeyError: No protocol has this path.
     """
     end = None if say.fault is Fault.EARLY else _ENDINGS[path][say.ending.value]
     if say.fault is Fault.GARBAGE:
@@ -70,14 +70,14 @@ def whole(path: str, say: Say, model: str) -> bytes:
 
 
 def broken_frame(path: str) -> bytes:
-    """A piece that cannot be read."""
+    """An unreadable event."""
     if path == "/api/chat":
         return f"{GARBAGE}\n".encode()
     return f"event: content_block_delta\ndata: {GARBAGE}\n\n".encode()
 
 
 def overload_frame(path: str) -> bytes:
-    """A piece that says in the middle of a reply that the server is overloaded."""
+    """An event within a reply that reports an overload."""
     if path == "/api/chat":
         return json.dumps({"error": "overloaded"}).encode() + b"\n"
     return _event({"type": "error", "error": _OVERLOADED}, name="error")
@@ -107,7 +107,7 @@ def _message(say: Say, model: str) -> Body:
 
 
 def _written(say: Say) -> Body:
-    """What a message of Anthropic's tells at its end."""
+    """The usage at the end of a message of Anthropic's."""
     counts = say.counts
     details = counts and {"thinking_tokens": counts.reasoning}
     return {"output_tokens": counts.output, "output_tokens_details": details} if counts else {}
@@ -134,7 +134,7 @@ def _response_events(say: Say, model: str, end: str) -> list[Body]:
 
 
 def _response(say: Say, model: str, status: str) -> Body:
-    """The object that the first and the last event carry, and that a reply in one piece is."""
+    """The response object: part of the first and last event, or a whole reply."""
     body: Body = {"object": "response", "model": model, "status": status}
     if status == "in_progress":
         return body | {"output": [], "usage": None}
@@ -161,7 +161,7 @@ def _chunks(say: Say, model: str, end: str) -> list[Body]:
 
 
 def _usage(say: Say, read: str, written: str) -> Body | None:
-    """What a reply in one of OpenAI's protocols has cost."""
+    """The usage in one of OpenAI's protocols."""
     counts = say.counts
     return counts and {
         f"{read}_tokens": counts.input,
@@ -176,7 +176,7 @@ def _usage(say: Say, read: str, written: str) -> Body | None:
 
 
 def _ollama(say: Say, model: str, text: str, end: str | None) -> Body:
-    """A line of Ollama's: of a stream, or all of a reply."""
+    """A line of a stream of Ollama, or a whole reply."""
     line: Body = {"model": model, "message": {"role": "assistant", "content": text}}
     line |= {"done": end is not None, "done_reason": end}
     if say.counts and end:

@@ -1,4 +1,4 @@
-"""What a `Vendor` shall answer, as values."""
+"""Answers of a `Vendor` as values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,37 +7,37 @@ from typing import Any
 
 
 class ReplyEnding(Enum):
-    """What the reply says about itself at its end."""
+    """The finish reason of a reply."""
 
     WHOLE = 0
-    #: It reached its length limit.
+    #: The length limit.
     LENGTH = 1
     REFUSAL = 2
 
 
 class Fault(Enum):
-    """What goes wrong in the middle of the reply."""
+    """A failure within a reply."""
 
     NONE = auto()
     #: The connection breaks.
     CUT = auto()
-    #: Nothing more comes.
+    #: Nothing more is sent.
     STALL = auto()
-    #: The reply ends properly, without what says that it is complete.
+    #: The stream ends without a finish reason.
     EARLY = auto()
-    #: An event, or a body, that is no JSON.
+    #: An event or a body that is no JSON.
     GARBAGE = auto()
-    #: An event, or a body, that says that the server is overloaded.
+    #: An event or a body that reports an overload.
     OVERLOAD = auto()
-    #: A byte after each pace, or a second.
+    #: One byte per pace, or per second.
     DRIP = auto()
-    #: Bytes that are no text.
+    #: Bytes that are no UTF-8.
     NOT_UTF8 = auto()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """Tokens to report. `input` counts cached and written ones too."""
+    """Tokens to report; `input` includes cached and written tokens."""
 
     input: int = 120
     cached: int = 0
@@ -51,9 +51,9 @@ class Say:
     """A reply."""
 
     text: str = "Use PostgreSQL, because the team knows it."
-    #: Events that the text comes in; vendors send one for each token or two.
+    #: Number of events for the text; vendors send one per token or two.
     pieces: int = 2
-    #: Comes before the text where the protocol has such a thing.
+    #: Reasoning before the text, in protocols that have it.
     thinking: str = ""
     ending: ReplyEnding = ReplyEnding.WHOLE
     fault: Fault = Fault.NONE
@@ -62,27 +62,27 @@ class Say:
     #: Seconds before the first event, and between the events.
     wait: float = 0.0
     pace: float = 0.0
-    #: Whether it is streamed, whatever was asked for; None: as asked.
+    #: Whether to send a stream; None: as requested.
     streamed: bool | None = None
-    #: What it costs in US dollars, where the vendor says so.
+    #: The reported cost in US dollars; None: not reported.
     cost: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reject:
-    """An HTTP answer that is no reply."""
+    """An error response."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     code: str = ""
     message: str = "No."
-    #: Sent as it is instead of an error made of code and message.
+    #: Sent instead of an error with code and message.
     body: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class VendorRequest:
-    """One request that arrived."""
+    """A received request."""
 
     path: str
     headers: Mapping[str, str]

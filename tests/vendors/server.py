@@ -1,4 +1,4 @@
-"""A vendor's server on the loopback: real HTTP, answers by script, remembers what it was asked."""
+"""A vendor's server on the loopback: real HTTP, scripted answers, a list of requests."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from tests.vendors.frames import broken_frame, frames, overload_frame, whole
 from tests.vendors.script import Fault, Reject, Say, VendorRequest
 
-#: Says what to answer to a request.
+#: Returns the answer to a request.
 Script = Callable[[VendorRequest], Say | Reject]
 
 
@@ -20,7 +20,7 @@ def always(answer: Say | Reject) -> Script:
 
 
 def in_turn(*answers: Say | Reject) -> Script:
-    """One answer after the other; the last one again and again."""
+    """One answer after the other, then the last one again and again."""
     remaining = list(answers)
     return lambda _asked: remaining.pop(0) if len(remaining) > 1 else remaining[0]
 
@@ -29,19 +29,19 @@ _REQUEST_IDS = ("x-request-id: req_42", "request-id: req_42")
 
 
 class Vendor:
-    """Speaks Messages, Responses, Chat Completions and Ollama's protocol, each at its own path."""
+    """A server with Messages, Responses, Chat Completions and Ollama's API."""
 
     def __init__(self, script: Script | None = None) -> None:
-        """Take the script; without one every reply is a good one."""
+        """Without a script all replies are good."""
         self.script = script or always(Say())
         self.asked: list[VendorRequest] = []
-        #: Tokens that every model of Ollama holds; 0: it does not say; None: the script answers.
+        #: Context of all Ollama models in tokens; 0: not reported; None: the script answers.
         self.context_tokens: int | None = 0
-        #: Replies under way now.
+        #: Replies being sent.
         self.busy = 0
         self._closing = asyncio.Event()
         self._is_held: Callable[[VendorRequest], bool] = _not_held
-        #: Set when other requests are held than before.
+        #: Set when the condition for held requests changes.
         self._rearranged = asyncio.Event()
         self._arrival = asyncio.Condition()
         self._server: asyncio.Server | None = None
@@ -52,7 +52,7 @@ class Vendor:
 
     @property
     def url(self) -> str:
-        """Where it listens, without a path."""
+        """The base URL, without a path."""
         return f"http://127.0.0.1:{self.port}"
 
     async def __aenter__(self) -> Self:
@@ -65,40 +65,40 @@ class Vendor:
         await self._stop_listening()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=1)
-        for writer in self._writers:  # nobody reads what is still on its way
+        for writer in self._writers:  # no client reads the pending bytes
             writer.transport.abort()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def hold(self, which: Callable[[VendorRequest], bool]) -> None:
-        """Let nothing of these requests be answered, and no others held, until told otherwise."""
+        """Hold the answers to these requests, and release all others."""
         self._is_held = which
         self._rearranged.set()
         self._rearranged = asyncio.Event()
 
     def let_go(self) -> None:
-        """Answer what was held, and hold nothing more."""
+        """Release all held requests."""
         self.hold(_not_held)
 
     def go_away(self) -> None:
-        """Refuse connections and break those that are open, until it comes back."""
+        """Refuse connections and break open ones, until `come_back`."""
         self._ending = asyncio.create_task(self._stop_listening())
         for writer in self._writers:
             writer.transport.abort()
 
     async def come_back(self) -> None:
-        """Listen (again), always at the same address."""
+        """Listen again at the same address."""
         if self._ending:
             await self._ending
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def _stop_listening(self) -> None:
-        """Stop, once what was accepted is a connection: asyncio would leave it open for ever."""
+        """Stop after accepted sockets became connections, or asyncio would leave these open."""
         if self._server is None:
             return
         for listening in self._server.sockets:
             asyncio.get_running_loop().remove_reader(listening.fileno())
-        for _ in range(3):  # accepted in one, connected in the next
+        for _ in range(3):  # one step accepts, the next one connects
             await asyncio.sleep(0)
         self._server.close()
 
@@ -108,7 +108,7 @@ class Vendor:
             await self._arrival.wait_for(lambda: len(self.asked) >= times)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one connection's only request."""
+        """Answer the only request of a connection."""
         task = asyncio.current_task()
         if task:
             self._tasks.add(task)
@@ -117,7 +117,7 @@ class Vendor:
         try:
             await self._answer(await read_request(reader), writer)
         except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client gave up, as clients do
+            pass  # the client cancelled
         finally:
             writer.close()
             with suppress(ConnectionError):
@@ -125,9 +125,9 @@ class Vendor:
             self._writers.discard(writer)
 
     async def _answer(self, request: VendorRequest, writer: asyncio.StreamWriter) -> None:
-        """Answer as the script says."""
+        """Send the answer of the script."""
         if request.path == "/api/show" and self.context_tokens is not None:
-            # What Ollama tells of a model; it is no request of a debate.
+            # Ollama's description of a model, which does not count as a request.
             facts = {"model_info": {"llama.context_length": self.context_tokens}}
             body = json.dumps(facts if self.context_tokens else {"error": "no such model"})
             await _reject(writer, Reject(status=200 if self.context_tokens else 404, body=body))
@@ -152,7 +152,7 @@ class Vendor:
             self.busy -= 1
 
     async def _stream(self, writer: asyncio.StreamWriter, request: VendorRequest, say: Say) -> None:
-        """Send a reply piece by piece, up to its fault."""
+        """Stream a reply up to its fault."""
         await self._pause(say.wait)
         kind = "application/x-ndjson" if request.path == "/api/chat" else "text/event-stream"
         lines = ["HTTP/1.1 200 OK", f"content-type: {kind}", "transfer-encoding: chunked"]
@@ -190,7 +190,7 @@ class Vendor:
     async def _send_whole(
         self, writer: asyncio.StreamWriter, request: VendorRequest, say: Say
     ) -> None:
-        """Send a reply in one piece, or what its fault leaves of it."""
+        """Send a reply in one piece, or a part of it if it has a fault."""
         await self._pause(say.wait + say.pace * say.pieces)
         body = whole(request.path, say, str(request.body.get("model", "")))
         lines = ["HTTP/1.1 200 OK", "content-type: application/json; charset=utf-8"]
@@ -214,7 +214,7 @@ class Vendor:
                 await writer.drain()
 
     async def _pause(self, seconds: float) -> None:
-        """Wait, but not longer than the server lives."""
+        """Wait, but not beyond the end of the server."""
         if seconds:
             waiting = asyncio.ensure_future(self._closing.wait())
             await asyncio.wait({waiting}, timeout=seconds)
@@ -242,7 +242,7 @@ async def read_request(reader: asyncio.StreamReader) -> VendorRequest:
 
 
 async def _reject(writer: asyncio.StreamWriter, answer: Reject) -> None:
-    """An answer that is no reply."""
+    """Send an error response."""
     error = {"type": answer.code or None, "code": answer.code or None, "message": answer.message}
     body = json.dumps({"type": "error", "error": error}) if answer.body is None else answer.body
     content = body.encode()

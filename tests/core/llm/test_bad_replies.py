@@ -1,7 +1,7 @@
-"""Replies as models write them on a bad day, through a real SDK: what becomes of each.
+"""Bad replies of models through a real SDK.
 
-The first reply is the one of the row, each later one is good: one request means that it was read,
-two that it was asked for again.
+The first reply is the one of the row, later ones are good. One request means that the first reply
+was read, two that the call was repeated.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Leader first: who goes ahead, who waits, and that nobody waits forever."""
+"""Cache warm-up: leaders, waiting calls and limits of the wait."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -18,7 +18,7 @@ async def settle() -> None:
 
 
 class Calls:
-    """Calls that start through one `CacheWarmup` and end when told to."""
+    """Calls through one `CacheWarmup`; each ends when the test ends it."""
 
     def __init__(self, warmup: CacheWarmup, clock: ManualClock) -> None:
         self.clock = clock

@@ -1,4 +1,4 @@
-"""Asking models: through real SDKs, real HTTP and a scripted vendor."""
+"""Model calls through real SDKs, real HTTP and a scripted vendor."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -62,7 +62,7 @@ async def calls(vendor: Vendor, clock: ManualClock) -> AsyncIterator[ModelCalls]
 
 
 def model_calls(vendor: Vendor, clock: Clock) -> ModelCalls:
-    """Calls that reach the scripted vendor."""
+    """Calls to the scripted vendor."""
     stall = StallLimits(first_token=5, between_tokens=5)
     providers = {
         "anthropic": AnthropicProvider("sk-test", vendor.url, stall=stall),
@@ -259,7 +259,7 @@ async def test_no_fallback_is_asked_after_a_reached_cap(calls: ModelCalls, vendo
 
 
 def on_budget(calls: ModelCalls) -> ModelCalls:
-    """The same calls, which reserve their money."""
+    """The same calls with reservations of money."""
     budget = Budget(reservations=InMemoryStore(), debate_id="d1", turn="r1/proposal/ann")
     return calls.within(CallScope(budget=budget))
 

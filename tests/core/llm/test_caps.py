@@ -23,7 +23,7 @@ from core.ports import ModelProvider
 from core.retry import RetryPolicy
 from core.settings import Caps
 from core.testing import InMemoryStore, a_setup
-from tests.core.llm.held import held
+from tests.core.llm.running import run_debate
 from tests.vendor_replies import good_reply
 from tests.vendors.script import Counts, Reject, Say, VendorRequest
 from tests.vendors.server import Script, Vendor
@@ -78,8 +78,8 @@ async def vendor() -> AsyncIterator[Vendor]:
         yield running
 
 
-class House:
-    """Debates that share one store, one process and one set of caps."""
+class Process:
+    """Debates that share a store, model calls and caps."""
 
     def __init__(self, vendor: Vendor, caps: Caps | None = None) -> None:
         self.providers: Mapping[str, ModelProvider] = {
@@ -95,21 +95,21 @@ class House:
     async def secret(self) -> bytes:
         return b"installation"
 
-    async def hold(self, setup: Setup, debate_id: str = "dmoney22") -> Debate:
+    async def run(self, setup: Setup, debate_id: str = "dmoney22") -> Debate:
         turns = Turns(
             self.calls,
             lambda debate: caps_of(debate, self.caps, self.clock.now()),
             secret=self.secret,
             reservations=self.store,
         )
-        return await held(setup, turns, store=self.store, debate_id=debate_id)
+        return await run_debate(setup, turns, store=self.store, debate_id=debate_id)
 
 
 @pytest.fixture
-async def house(vendor: Vendor) -> AsyncIterator[House]:
-    house = House(vendor)
-    yield house
-    await house.calls.close()
+async def process(vendor: Vendor) -> AsyncIterator[Process]:
+    process = Process(vendor)
+    yield process
+    await process.calls.close()
 
 
 def warnings_of(debate: Debate) -> str:
@@ -117,10 +117,10 @@ def warnings_of(debate: Debate) -> str:
 
 
 async def test_a_debate_stops_before_its_cap_with_a_partial_verdict(
-    house: House, vendor: Vendor
+    process: Process, vendor: Vendor
 ) -> None:
     vendor.script = costly
-    debate = await house.hold(capped("0.60"))
+    debate = await process.run(capped("0.60"))
 
     assert debate.usage.cost
     assert Decimal("0.30") < debate.usage.cost <= Decimal("0.60")
@@ -151,9 +151,9 @@ def unpriced(setup: Setup) -> Setup:
     ids=["too small", "unknown price"],
 )
 async def test_a_chosen_cap_that_allows_no_call_ends_the_debate_with_a_reason(
-    house: House, vendor: Vendor, setup: Setup, reason: str
+    process: Process, vendor: Vendor, setup: Setup, reason: str
 ) -> None:
-    debate = await house.hold(setup)
+    debate = await process.run(setup)
 
     assert debate.status is Status.FAILED
     assert reason in debate.failure
@@ -172,24 +172,24 @@ async def test_debates_of_a_day_share_a_cap(
     vendor: Vendor, setting: str, whose: str, other: Mapping[str, object], *, binds: bool
 ) -> None:
     vendor.script = costly
-    house = House(vendor, Caps(**{setting: Decimal(1)}))
+    process = Process(vendor, Caps(**{setting: Decimal(1)}))
     setup = on_claude().model_copy(update={"token": "aa" if "token" in setting else ""})
-    first = await house.hold(setup, "dmoney23")
+    first = await process.run(setup, "dmoney23")
     elsewhere = setup.model_copy(update=other)
-    second = await house.hold(elsewhere if binds else setup, "dmoney24")
+    second = await process.run(elsewhere if binds else setup, "dmoney24")
 
     assert (first.usage.cost or 0) + (second.usage.cost or 0) <= Decimal(1)
     assert f"The cost cap for {whose} today is $1.00" in second.failure + warnings_of(second)
     assert f"limits.{setting}" in second.failure + warnings_of(second)
     if not binds:
-        third = await house.hold(elsewhere, "dmoney25")
+        third = await process.run(elsewhere, "dmoney25")
         assert third.usage.cost
         assert third.usage.cost > 4 * COST
-    await house.calls.close()
+    await process.calls.close()
 
 
-async def test_the_default_cap_allows_models_of_unknown_price(house: House) -> None:
-    debate = await house.hold(unpriced(capped(str(USUAL_DEBATE_COST))))
+async def test_the_default_cap_allows_models_of_unknown_price(process: Process) -> None:
+    debate = await process.run(unpriced(capped(str(USUAL_DEBATE_COST))))
 
     assert debate.status is Status.CONCLUDED
     assert not debate.failures
@@ -198,7 +198,7 @@ async def test_the_default_cap_allows_models_of_unknown_price(house: House) -> N
 
 @pytest.mark.parametrize("form", ["critique", "council", "panel"])
 async def test_in_every_format_an_agent_whose_key_is_refused_is_left_out(
-    house: House, vendor: Vendor, form: str
+    process: Process, vendor: Vendor, form: str
 ) -> None:
     vendor.script = refusing_claude(after=1)
     gpt = {"provider": GPT.provider, "model": GPT.model}
@@ -207,7 +207,7 @@ async def test_in_every_format_an_agent_whose_key_is_refused_is_left_out(
         agent if agent.id == "security" else agent.model_copy(update=gpt) for agent in setup.agents
     )
     changes = {"agents": agents, "judge": setup.judge.model_copy(update=gpt)}
-    debate = await house.hold(setup.model_copy(update=changes))
+    debate = await process.run(setup.model_copy(update=changes))
 
     assert debate.status is Status.CONCLUDED
     assert debate.verdict
@@ -217,17 +217,17 @@ async def test_in_every_format_an_agent_whose_key_is_refused_is_left_out(
     assert "Check the key" in warnings_of(debate)
 
 
-async def test_openai_gets_a_pseudonym_of_each_person(house: House, vendor: Vendor) -> None:
+async def test_openai_gets_a_pseudonym_of_each_person(process: Process, vendor: Vendor) -> None:
     setup = on_claude(provider=GPT.provider, model=GPT.model)
-    await house.hold(setup, "dmoney23")
+    await process.run(setup, "dmoney23")
     other = setup.model_copy(update={"asked_by": Person(id="U2")})
-    await house.hold(other, "dmoney24")
+    await process.run(other, "dmoney24")
 
     ids = {request.body["safety_identifier"] for request in vendor.asked}
     assert len(ids) == 2
     assert all(len(name) == 32 and "U1" not in name and "U2" not in name for name in ids)
 
     vendor.asked.clear()
-    await house.hold(on_claude(), "dmoney25")
+    await process.run(on_claude(), "dmoney25")
     assert vendor.asked
     assert not any("metadata" in asked.body for asked in vendor.asked), "nobody else is told"

@@ -1,4 +1,4 @@
-"""Prompts that are too long: what is spare is shortened first, and says so."""
+"""Prompts that are too long: which parts are shortened, with marks."""
 
 from dataclasses import replace
 

@@ -20,7 +20,7 @@ from core.opening import DebateRequest, open_debate
 from core.retry import RetryPolicy
 from core.settings import ModelChoice, ModelServer, Settings
 from core.testing import InMemoryStore, a_setup
-from tests.core.llm.held import DEBATE, held
+from tests.core.llm.running import DEBATE, run_debate
 from tests.vendor_replies import good_reply
 from tests.vendors.script import Counts, Reject, Say, VendorRequest
 from tests.vendors.server import Script, Vendor
@@ -83,7 +83,7 @@ async def debate_at(
         retries=RetryPolicy(tries=3, first_wait=0.001, longest_wait=0.001),
     )
     await calls.load({"workshop"})  # no test is about how long that takes
-    debate = await held(setup.model_copy(update=everybody), calls, store=store)
+    debate = await run_debate(setup.model_copy(update=everybody), calls, store=store)
     await calls.close()
     return debate
 

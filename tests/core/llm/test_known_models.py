@@ -1,4 +1,4 @@
-"""Which models are known, which one was meant, which are dealt out, and which go out of service."""
+"""Known models, similar names, default models and models that will be shut down."""
 
 from datetime import date
 

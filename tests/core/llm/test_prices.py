@@ -1,4 +1,4 @@
-"""Tokens and money before they are spent."""
+"""Token estimates, prices, worst cases and caps."""
 
 from datetime import UTC, datetime
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Foreign text in a prompt: labelled, delimited, visible, whole."""
+"""Foreign text in a prompt: labels, delimiters, cleaning."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Which provider serves when nothing is said, how each is built, and which are loaded."""
+"""The default provider, building of providers, and loading of SDKs."""
 
 import pytest
 

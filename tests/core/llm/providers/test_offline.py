@@ -1,4 +1,4 @@
-"""The offline engine: what it reads, what it declines, what it says, and how long it takes."""
+"""The offline engine: questions that it reads or declines, and its replies."""
 
 import itertools
 import json
@@ -38,7 +38,7 @@ from core.rules.formats.registry import FORMATS
 from core.settings import Settings
 from core.transcript.decision import decision_text
 from tests.core.bench import TEXTS
-from tests.core.llm.held import held
+from tests.core.llm.running import run_debate
 
 QUEUE = "Kafka or PostgreSQL for our job queue? It must keep every job."
 #: Formats that answer a question; a review says something of a text.
@@ -89,7 +89,9 @@ async def debate_about(
     )
     setup = open_debate(request, Settings(casting=False), delimiter="k7f3q9zz4m1x8p2w")
     calls = ModelCalls({"offline": OfflineProvider()}, SystemClock())
-    return await held(setup, Turns(calls, reader=TEXTS), *(NoteAdded(note=note) for note in notes))
+    return await run_debate(
+        setup, Turns(calls, reader=TEXTS), *(NoteAdded(note=note) for note in notes)
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""OpenAI and its like: which endpoint is asked, and what is sent to whom."""
+"""OpenAI and compatible servers: endpoints, and the fields of requests."""
 
 import asyncio
 import json

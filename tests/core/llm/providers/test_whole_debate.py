@@ -19,7 +19,7 @@ from core.llm.providers.openai import OpenAIProvider
 from core.retry import RetryPolicy
 from core.settings import StallLimits
 from core.testing import InMemoryStore, a_setup
-from tests.core.llm.held import DEBATE, held
+from tests.core.llm.running import DEBATE, run_debate
 from tests.vendor_replies import good_reply
 from tests.vendors.script import Fault, Reject, ReplyEnding, Say, VendorRequest
 from tests.vendors.server import Script, Vendor
@@ -90,7 +90,7 @@ async def hold(vendor: Vendor, store: InMemoryStore, setup: Setup) -> Debate:
         probes=RetryPolicy(first_wait=0.01, longest_wait=0.1),
     )
     await calls.load(providers)
-    debate = await held(setup, calls, store=store)
+    debate = await run_debate(setup, calls, store=store)
     await calls.close()
     return debate
 

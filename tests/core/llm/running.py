@@ -1,4 +1,4 @@
-"""A whole debate over given calls, in a log in memory."""
+"""Runs a whole debate with given model calls and a store in memory."""
 
 from core.acts.take import Turns
 from core.clock import SystemClock
@@ -13,14 +13,14 @@ from core.testing import InMemoryStore, RecordingSink
 DEBATE = "dheld234"
 
 
-async def held(
+async def run_debate(
     setup: Setup,
     turns: Turns | ModelCalls,
     *events: Event,
     store: InMemoryStore | None = None,
     debate_id: str = DEBATE,
 ) -> Debate:
-    """The debate at its end; `events` happen right after its start."""
+    """Run the debate to its end; `events` are recorded right after its start."""
     store, clock = store or InMemoryStore(), SystemClock()
     started = DebateStarted(setup=setup)
     await store.create(debate_id, started, origin=debate_id, at=clock.now())
