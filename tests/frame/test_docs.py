@@ -165,6 +165,19 @@ def test_files_named_in_guides_exist(document: str) -> None:
     assert [path for path in paths if "NNNN" not in path if not (ROOT / path).exists()] == []
 
 
+def test_files_in_the_decided_part_of_a_record_exist() -> None:
+    missing = [
+        f"{record.name}: {path}"
+        for record in sorted((ROOT / "docs" / "decisions").glob("*.md"))
+        for path in re.findall(
+            r"`((?:core|bot|tests|tools|packages)/[\w./-]*\w)/?`",
+            record.read_text("utf-8").partition("## What was decided")[2].partition("\n## ")[0],
+        )
+        if not (ROOT / path).exists()
+    ]
+    assert missing == []
+
+
 def test_the_paths_to_read_along_name_what_is_there() -> None:
     text = read("ARCHITECTURE.md").partition("## Paths")[2].partition("\n## ")[0]
     steps = re.findall(r"`((?:core|bot)/[\w./]+\.py)`\s+`(\w+)`", text)
