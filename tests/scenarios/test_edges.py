@@ -207,31 +207,20 @@ async def board_after_return(team: Team, board: str) -> Message:
     return team.thread(board)[0]
 
 
-async def test_a_board_says_what_holds_as_soon_as_the_bot_is_back_in_the_channel(
-    team: Team, models: ScriptedProvider
+@pytest.mark.parametrize(("loss", "return_"), [("kick", "invite"), ("archive", "unarchive")])
+async def test_a_board_is_brought_up_to_date_when_the_bot_is_back_in_the_channel(
+    team: Team, models: ScriptedProvider, loss: str, return_: str
 ):
     board = await team.debate(QUESTION)
-    debate_id, bot = (await debate_at(team, board)).id, team.workspace.app.bot_user
-    await team.workspace.channel_action("dana", "kick", channel=team.channel, member=bot)
+    debate_id = (await debate_at(team, board)).id
+    member = {"member": team.workspace.app.bot_user} if loss == "kick" else {}
+    await team.workspace.channel_action("dana", loss, channel=team.channel, **member)
     answer_critiques_only(models)
     await fails(team, debate_id)
     await channel_given_up(team, debate_id)
     assert ActionId.STOP.value in str(team.thread(board)[0])
-    await team.workspace.channel_action("dana", "invite", channel=team.channel, member=bot)
-    await board_after_return(team, board)
-
-
-async def test_a_board_says_what_holds_as_soon_as_its_channel_is_unarchived(
-    team: Team, models: ScriptedProvider
-):
-    board = await team.debate(QUESTION)
-    debate_id = (await debate_at(team, board)).id
-    await team.workspace.channel_action("dana", "archive", channel=team.channel)
-    answer_critiques_only(models)
-    await fails(team, debate_id)
-    await channel_given_up(team, debate_id)
     assert not models.requests_of(Act.SYNTHESIS)
-    await team.workspace.channel_action("dana", "unarchive", channel=team.channel)
+    await team.workspace.channel_action("dana", return_, channel=team.channel, **member)
     await board_after_return(team, board)
 
 

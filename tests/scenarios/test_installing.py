@@ -345,7 +345,7 @@ async def test_an_organisation_installs_once_for_all_its_workspaces(
     assert "did not answer" not in team.ephemeral_texts()[-1]
 
 
-@pytest.mark.parametrize("keys", [(), ("",), ("secret",), ("A" * 43 + "=",)])
+@pytest.mark.parametrize("keys", [(), ("secret",)])
 async def test_without_a_good_key_it_does_not_start(
     oauth_server: OAuthServer, tmp_path: Path, keys: tuple[str, ...]
 ):

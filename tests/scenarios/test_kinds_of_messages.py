@@ -172,11 +172,6 @@ async def test_a_mention_in_code_or_a_quote_starts_nothing(team: Team) -> None:
     assert await started(team) == []
 
 
-async def test_groups_whose_names_are_unknown_are_told_apart(team: Team) -> None:
-    await mention(team, "Should <!subteam^S1> or <!subteam^S2> own the job queue?")
-    assert await started(team) == ["Should @group-S1 or @group-S2 own the job queue?"]
-
-
 async def test_a_deleted_message_says_nothing_in_the_thread_that_is_read(team: Team) -> None:
     root = await team.say("Shall we leave Redis?")
     await team.say("It loses jobs.", str(root["ts"]), user="alex")
@@ -188,17 +183,6 @@ async def test_a_deleted_message_says_nothing_in_the_thread_that_is_read(team: T
     (thread,) = debate.sources
     assert "It loses jobs." in thread.text
     assert "deleted" not in thread.text
-
-
-async def test_debate_this_on_a_board_debates_its_question(team: Team) -> None:
-    board = await team.debate(QUESTION)
-    await team.wait_for_end(board)
-    await team.workspace.shortcut("dana", "debate_this", team.channel, board)
-    (form,) = await team.workspace.wait_for(lambda: team.workspace.views("dana"))
-    initial = [
-        block["element"].get("initial_value") for block in form["blocks"] if "element" in block
-    ]
-    assert initial[0] == QUESTION
 
 
 async def test_somebody_who_was_renamed_has_the_new_name_within_an_hour(
