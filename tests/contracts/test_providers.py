@@ -1,4 +1,4 @@
-"""What every model provider does, whatever vendor is behind it, streamed and in one piece."""
+"""The common behaviour of all model providers, for streams and replies in one piece."""
 
 import asyncio
 import json
@@ -41,7 +41,7 @@ HURRIED = StallLimits(first_token=0.2, between_tokens=0.2)
 
 @dataclass(frozen=True)
 class Case:
-    """A provider that talks to the scripted vendor."""
+    """A provider for the scripted vendor."""
 
     name: str
     model: str
@@ -114,7 +114,7 @@ def way(request: pytest.FixtureRequest) -> str:
 
 @dataclass(frozen=True)
 class Line:
-    """A provider, and the scripted vendor at the other end."""
+    """A provider and its scripted vendor."""
 
     case: Case
     vendor: Vendor
@@ -123,7 +123,7 @@ class Line:
     streamed: bool
 
     def script(self, answer: Say | Reject) -> None:
-        """Let the vendor answer this, at the only path it has."""
+        """Set the vendor's answer at the path of the provider."""
         no_responses = Reject(status=404, message="Not found")
 
         if isinstance(answer, Say) and not self.streamed:
@@ -138,7 +138,7 @@ class Line:
     async def ask(
         self, answer: AnswerForm | None = None, began: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Ask what the tests ask."""
+        """Send the request of these tests."""
         request = a_request(self.case.model, answer)
         return await self.provider.complete(request, began)
 
@@ -153,7 +153,7 @@ async def line(case: Case, way: str) -> AsyncIterator[Line]:
 
 @pytest.fixture
 async def hurried(case: Case, way: str) -> AsyncIterator[Line]:
-    """A provider that gives its server up after a fifth of a second."""
+    """A provider with a silence limit of 0.2 s."""
     async with Vendor() as vendor:
         provider = case.build(vendor.url, HURRIED)
         yield Line(case, vendor, provider, way == "streamed")
@@ -238,7 +238,7 @@ async def test_thinking_before_the_text_is_left_out(line: Line) -> None:
     assert (await line.ask()).text == REPLY
 
 
-#: What a server sends in place of a reply → the error, exactly, and a pattern of its words.
+#: Failure of a server, the exact class of the error, and a pattern of its message.
 FAILURES: tuple[tuple[Say | Reject, type[ProviderError], str], ...] = (
     *(
         (Reject(status=status), kind, "")
@@ -322,7 +322,7 @@ async def test_a_stalled_reply_is_provider_down(hurried: Line) -> None:
 
 @pytest.mark.slow
 async def test_a_slow_server_that_sends_bytes_is_not_silent() -> None:
-    """A reply takes longer than a server may be silent: 4 s, far from what it takes for a byte."""
+    """The whole reply takes longer than the silence limit of 4 s; each byte takes far less."""
 
     async def ask(case: Case, *, streamed: bool) -> tuple[str, float]:
         dripping = Say(text="Yes.", fault=Fault.DRIP, pace=0.04, streamed=streamed)
@@ -369,7 +369,7 @@ async def test_an_overload_within_a_reply_is_retryable(line: Line) -> None:
 
 
 async def test_an_oversized_body_is_not_read_to_its_end(case: Case) -> None:
-    """5 MB; a reply in one piece is no shorter as bytes than as words."""
+    """The body has 5 MB."""
     async with Vendor(always(Say(text="so " * 1_700_000, streamed=False))) as vendor:
         provider = case.build(vendor.url, PATIENT)
         with pytest.raises(ReplyUnusable, match=r"did not keep to the length.*4 MB"):

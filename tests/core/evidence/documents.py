@@ -1,4 +1,4 @@
-"""Documents as programs and people really write them, each with words that must be read."""
+"""Realistic documents of many programs, with text that must be read."""
 
 import base64
 import datetime as dt
@@ -24,7 +24,7 @@ _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationship
 
 
 def tracked(document: Any) -> None:
-    """30 days were replaced by 90, and a paragraph added; nobody has accepted it yet."""
+    """Tracked changes that nobody has accepted: a replaced number and a new paragraph."""
     document.add_heading("Retention plan", 1)
     sentence = document.add_paragraph("Logs are kept for ")._p
     for xml in (
@@ -52,7 +52,7 @@ def numbered(document: Any) -> None:
 
 
 def legal(document: Any) -> None:
-    """Clauses of three levels, as law firms number them: 1, 1.01, (a)."""
+    """Clauses of three levels, numbered 1, 1.01 and (a)."""
     levels = (("decimal", "%1."), ("decimalZero", "%1.%2"), ("lowerLetter", "(%3)"))
     inner = "".join(
         f'<w:lvl w:ilvl="{at}"><w:start w:val="1"/><w:numFmt w:val="{form}"/>'
@@ -71,7 +71,7 @@ def legal(document: Any) -> None:
 
 
 def annotated_text(document: Any) -> None:
-    """A remark, a footnote, words struck out, raised and hidden."""
+    """A comment, a footnote, and struck-out, superscript and hidden words."""
     paragraph = document.add_paragraph("We move in May.")
     document.add_comment(runs=paragraph.runs, text="The landlord said no.", author="Kim")
     sentence = document.add_paragraph("The price is 12,000 euros.")._p
@@ -90,7 +90,7 @@ def annotated_text(document: Any) -> None:
 
 
 def controlled(document: Any) -> None:
-    """A form, whose words stand in content controls: a paragraph, and a cell of a table."""
+    """A form with text in content controls: a paragraph and a table cell."""
     run = "<w:r><w:t>The term is two years.</w:t></w:r>"
     inner = f"<w:sdtContent><w:p>{run}</w:p></w:sdtContent>"
     document.element.body.insert(0, parse_xml(f"<w:sdt {W}>{inner}</w:sdt>"))
@@ -100,7 +100,7 @@ def controlled(document: Any) -> None:
 
 
 def deck() -> bytes:
-    """Slides with a list and a table, a hidden one, and notes beside a group of shapes."""
+    """Slides with a list, a table, notes and a group of shapes; one slide is hidden."""
     slides: Any = Presentation()
     layout = slides.slide_layouts[1]
 
@@ -127,7 +127,7 @@ def deck() -> bytes:
 
 
 def uncomputed(book: Any) -> None:
-    """As a program writes a sheet: the total is worked out when somebody opens it."""
+    """A sheet of a program, with a formula that has no computed value."""
     sheet = book.add_worksheet("Costs")
     sheet.write_column(0, 0, ["Servers", "People", "Total"])
     sheet.write_column(0, 1, [4000, 9000])
@@ -189,7 +189,7 @@ def line(x: int, height: int, words: str) -> str:
 
 
 def mapped_pdf(words: str, to_unicode: Mapping[str, str]) -> bytes:
-    """A PDF whose font says which letters its signs stand for; others stand for themselves."""
+    """A PDF whose font maps its characters to Unicode."""
     signs = {**{sign: f"{ord(sign):04X}" for sign in words}, **to_unicode}
     lines = "\n".join(f"<{ord(sign):02X}> <{code}>" for sign, code in signs.items())
     cmap = (
@@ -204,7 +204,7 @@ def mapped_pdf(words: str, to_unicode: Mapping[str, str]) -> bytes:
 
 
 def remarked() -> bytes:
-    """A form with a remark, and a field that somebody filled in."""
+    """A form with a comment and a filled-in field."""
     remark = b"<< /Type /Annot /Subtype /Text /Rect [100 700 120 720] /Contents (It is 42.) >>"
     field = b"<< /Type /Annot /Subtype /Widget /FT /Tx /T (budget) /V (48,000 euros) "
     field += b"/Rect [100 680 300 700] >>"
@@ -234,7 +234,7 @@ def a_mail() -> bytes:
 
 
 def a_saved_page() -> bytes:
-    """A page as Chromium saves it as one file."""
+    """A page that Chromium saved as one file."""
     return (
         b"From: <Saved by Blink>\r\nSubject: Load test\r\nMIME-Version: 1.0\r\n"
         b'Content-Type: multipart/related; type="text/html"; boundary="--b"\r\n\r\n----b\r\n'

@@ -1,4 +1,4 @@
-"""Files as people bring them, made on the spot: PDF, Word, Excel."""
+"""Builds PDF, Word and Excel files for tests."""
 
 import io
 import zipfile
@@ -52,7 +52,7 @@ def raw_pdf(
 
 
 def a_pdf(pages: Sequence[str], *, white: bool = False) -> bytes:
-    """A PDF with a line of Helvetica per line of text; white text cannot be seen on its page."""
+    """A PDF with these lines of text; white text is invisible on its page."""
     color, contents = "1 1 1 rg" if white else "0 0 0 rg", list[tuple[str, str]]()
     for text in pages:
         escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
@@ -102,7 +102,7 @@ def an_excel_file(formula: str = "=B2*12") -> bytes:
 
 
 def with_entries(content: bytes, entries: dict[str, bytes]) -> bytes:
-    """An Office file with some of its parts replaced or added."""
+    """An Office file with replaced or added parts."""
     out = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(content)) as before,

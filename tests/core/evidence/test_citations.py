@@ -1,4 +1,4 @@
-"""Quotes are checked: fakes are found out, true quotes pass however typeset; passages are cut."""
+"""The check of quotes, and the passages of sources."""
 
 import itertools
 import re
@@ -56,7 +56,7 @@ SOURCES = (a_source(1, LOAD), a_source(2, POLICY))
 
 
 def sentences() -> Iterator[tuple[str, str]]:
-    """Each sentence of the sources, in one line, with its source's id."""
+    """All sentences of the sources on one line each, with the id of the source."""
     for source in SOURCES:
         joined = re.sub(r"-\n(?=\w)", "", source.text)
         for part in re.split(r"(?<=[.;])\s+|\n\n|\n(?=Eine|Two|At|No|Backups)", joined):

@@ -1,4 +1,4 @@
-"""A unified diff as a source: by file and hunk, places as path and line of the changed file."""
+"""Unified diffs as sources: passages by file and hunk, places by path and line."""
 
 import pytest
 

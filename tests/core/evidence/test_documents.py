@@ -1,4 +1,4 @@
-"""What a file holds is read as its program shows it; what is left out is counted and said."""
+"""Text of documents as their programs show it, and warnings about omitted content."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from tests.core.evidence import office
 
 
 class Case(NamedTuple):
-    """A file, and what reading it must give."""
+    """A file, and its expected text and warnings."""
 
     name: str
     content: Callable[[], bytes]
@@ -304,7 +304,7 @@ CASES = [
 
 
 def text_and_warnings(case: Case) -> tuple[str, Sequence[str]]:
-    """Each section behind its label, and the warnings."""
+    """The sections with their labels, and the warnings."""
     extract = Extract(most_characters=400_000, most_pages=500)
     read(extract, case.content(), case.name, "")
     parts = [

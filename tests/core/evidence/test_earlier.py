@@ -56,7 +56,7 @@ class Register:
 
 
 async def earlier(question: str, register: Register) -> tuple[Sequence[str], Sequence[str]]:
-    """Ids of the decisions that a debate on the question is given, and what is said of the rest."""
+    """Ids of the decisions that a debate on the question gets, and the warnings."""
     fetch = FetchEarlierDecisions(cast("DebateStore", register))
     text = await fetch(earlier_decisions(question, ANN), HERE, 0)
     return [reference.fetch for reference in text.references], text.warnings

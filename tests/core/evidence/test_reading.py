@@ -1,4 +1,4 @@
-"""Real files are read in a process of their own; hostile ones end in words."""
+"""Reading of files in the sandbox, and refusal of hostile files."""
 
 import asyncio
 import io
@@ -146,7 +146,7 @@ async def test_the_process_that_reads_has_no_keys_and_ends_when_it_is_cancelled(
 
 
 def readers_running() -> list[str]:
-    """The reading processes that this one has started and that still run (Linux)."""
+    """The running sandbox processes of this process (Linux)."""
     listed = Path(f"/proc/self/task/{os.getpid()}/children")
     children = listed.read_text(encoding="ascii").split() if listed.exists() else []
     return [

@@ -1,4 +1,4 @@
-"""Places in the sandbox are shared fairly between channels; what dies in it is said in words."""
+"""The sandbox: fair sharing between channels, and messages about crashes."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Tools of MCP servers as sources: asked over stdio and HTTP, bounded, and refused in words."""
+"""Tools of MCP servers as sources, over stdio and HTTP: answers, limits and refusals."""
 
 import asyncio
 import base64
@@ -64,7 +64,7 @@ async def refusal(server: ToolServer, place: Place = HERE, **bounds: int) -> str
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """The address of a server that tests share."""
+    """The address of a shared server."""
     port = free_port()
     process = subprocess.Popen([*STDIO, str(port)], stderr=subprocess.DEVNULL)  # noqa: S603 - ours
     try:

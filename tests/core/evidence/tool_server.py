@@ -1,6 +1,6 @@
 """A small MCP server, written with the SDK: `python tool_server.py [PORT]`. Without one: stdio.
 
-Its tools behave and misbehave as their names say.
+The names of its tools describe their behaviour.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Debates over one server of a team's own: with little room, slow, hung or refusing."""
+"""Debates with a local server: small context, slow, stalled or refusing."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -34,12 +34,12 @@ def prompt_of(request: VendorRequest) -> str:
 
 
 def needed(request: VendorRequest) -> int:
-    """How many tokens a prompt and its reply may take."""
+    """Tokens of a prompt and its longest reply."""
     return estimate_tokens(prompt_of(request)) + int(request.body["max_tokens"])
 
 
 def holding(tokens: int) -> Callable[[VendorRequest], Say | Reject]:
-    """A server that refuses what it cannot hold, and speaks at length."""
+    """A server with this context that sends long replies."""
     number = 0
 
     def script(request: VendorRequest) -> Say | Reject:
@@ -67,7 +67,7 @@ async def debate_at(
     record: Mapping[str, object] = LOCAL,
     store: InMemoryStore | None = None,
 ) -> Debate:
-    """The debate, with all agents at the server."""
+    """A finished debate with all agents at the server."""
     change = {"provider": "workshop", "model": "small"}
     agents = tuple(agent.model_copy(update=change) for agent in setup.agents)
     everybody = {"agents": agents, "judge": setup.judge.model_copy(update=change)}
@@ -139,12 +139,12 @@ TASKS = {
 SIDE_CALLS = {Act.CASTING, Act.OPTIONS}
 HUNG, REFUSED = Say(wait=3600), Reject(status=400, message="Not this prompt.")
 SMALL = ModelChoice(provider="workshop", model="small")
-#: A time limit that only a call that hangs reaches; and one that none does.
+#: A timeout that only stalled calls reach, and one that no call reaches.
 SHORT, LONG = 10.0, 600.0
 
 
 async def held_with(script: Script, seconds: float = LONG) -> tuple[Debate, InMemoryStore]:
-    """A debate whose agents all ask the server of this script; `seconds` bound a turn."""
+    """A finished debate with all agents at a server; `seconds` is the limit of a turn."""
     wish = DebateRequest(
         question="Kafka or PostgreSQL for our queue?",
         asked_by=Person(id="U1"),
@@ -161,7 +161,7 @@ async def held_with(script: Script, seconds: float = LONG) -> tuple[Debate, InMe
 
 
 def failing(act: Act, answer: Say | Reject) -> tuple[Script, list[VendorRequest]]:
-    """Good replies, but for the first call of an act, or all of one that only one makes."""
+    """Good replies, except for the first call of an act, or for all calls of a side act."""
     failed = list[VendorRequest]()
 
     def script(request: VendorRequest) -> Say | Reject:

@@ -1,4 +1,4 @@
-"""Anthropic: what is sent for which model."""
+"""Anthropic: the fields of requests by model."""
 
 from dataclasses import replace
 from typing import Any
@@ -18,7 +18,7 @@ def claude(request_: ModelRequest) -> ModelRequest:
 
 
 async def sent(vendor: Vendor, request: ModelRequest) -> dict[str, Any]:
-    """What the vendor was sent."""
+    """The body of the request at the vendor."""
     provider = AnthropicProvider("sk-ant-test", vendor.url)
     await provider.complete(request)
     await provider.close()

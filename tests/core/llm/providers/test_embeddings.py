@@ -1,4 +1,4 @@
-"""Embeddings over OpenAI's protocol, and what finding decisions makes of them."""
+"""Embeddings over OpenAI's protocol, and searches with them."""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ def vector(text: str) -> Sequence[float]:
 
 
 def embedding(request: VendorRequest) -> Reject:
-    """Answers as the Embeddings API does, in another order than asked."""
+    """An answer of the Embeddings API in another order than the request."""
     texts = request.body["input"]
     data = [{"index": at, "embedding": vector(text)} for at, text in enumerate(texts)]
     return Reject(status=200, body=json.dumps({"object": "list", "data": data[::-1]}))

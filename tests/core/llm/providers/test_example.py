@@ -1,4 +1,4 @@
-"""The written examples, played through the real engine to their verdicts."""
+"""The written examples, played to their verdicts through the real engine."""
 
 import asyncio
 import re
@@ -41,7 +41,7 @@ DANA = Person(id="U1", name="Dana")
 
 
 def opened(name: str) -> DebateStarted:
-    """A written debate as the demonstration starts it."""
+    """The start of a written debate in the demonstration."""
     request = DebateRequest(
         question=examples()[name].question,
         asked_by=DANA,
@@ -58,14 +58,14 @@ def opened(name: str) -> DebateStarted:
 
 
 class Shelf:
-    """A `SourceReader` whose files are what their references say."""
+    """A `SourceReader` whose files have the text of their references."""
 
     async def read(self, reference: SourceReference, _place: Place, /) -> SourceText:
         return joined_sections([Section(text=reference.fetch)])
 
 
 async def played(name: str, note: str = "") -> Debate:
-    """The debate at its end, its questions answered as it is written."""
+    """The finished debate with the written answers."""
     clock, store, sink = ManualClock(), InMemoryStore(), RecordingSink()
     calls = ModelCalls({"example": ExampleProvider(clock)}, clock)
     engine = Engine(store=store, turns=Turns(calls, reader=Shelf()), sink=sink, clock=clock)

@@ -1,7 +1,6 @@
-"""Replies and refusals as servers that speak like OpenAI, Anthropic or Ollama really send them.
+"""Real replies and refusals of servers with the APIs of OpenAI, Anthropic or Ollama.
 
-Each row was reported by users of such a server, or in a public issue of a project that its id
-names. What the server sends decides, not what it calls it.
+Each row was reported by users of such a server, or in a public issue of the project in its id.
 """
 
 import json
@@ -192,7 +191,7 @@ async def test_thoughts_and_unknown_finish_reasons_are_handled_in_all_apis(
 
 
 def lacking(field: str, refusal: Reject) -> Script:
-    """A server that refuses what holds this field."""
+    """A server that refuses requests with this field."""
     return lambda asked: refusal if field in asked.body else Say(text=TEXT)
 
 
@@ -250,7 +249,7 @@ async def test_a_refused_field_is_left_out_of_later_requests(  # noqa: PLR0917 -
 
 
 def unable(level: str, refusal: Reject, times: int = 99) -> Script:
-    """A server that refuses structured answers asked for in this way, at first."""
+    """A server that refuses this mode of structured answers for some times."""
     refusals = [refusal] * times
 
     def script(request: VendorRequest) -> Say | Reject:

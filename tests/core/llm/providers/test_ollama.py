@@ -1,4 +1,4 @@
-"""Ollama: the window is as large as needed, and nothing is dropped silently."""
+"""Ollama: context windows, addresses and models."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What vendors and servers send when they fail, by their references, and what Moot says of it."""
+"""Errors of vendors and servers, from their references, and Moot's messages about them."""
 
 import json
 from typing import Any, NamedTuple
@@ -23,13 +23,13 @@ from tests.vendors.server import Vendor, always
 
 
 class Failure(NamedTuple):
-    """One answer of a server, and what it means."""
+    """An error response of a server, and its meaning."""
 
     server: str
     status: int
     body: Any
     kind: type[ProviderError]
-    #: Stand in the sentence that people read.
+    #: Words of the message to people.
     words: str
 
 

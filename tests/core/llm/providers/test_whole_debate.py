@@ -1,4 +1,4 @@
-"""A whole debate over real SDKs, agents at three vendors, while all that can break breaks."""
+"""A whole debate over real SDKs with agents at three vendors and many faults."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -42,9 +42,9 @@ FAULTS: tuple[Say | Reject, ...] = (
 
 
 def with_faults(every: int) -> Script:
-    """Good replies, but for one fault after the other at every so many requests.
+    """Good replies, with the next fault at every `every`-th request.
 
-    What failed goes well the next time: how often one turn is tried depends on who asks when.
+    A failed request succeeds at its next try; the number of tries per turn varies.
     """
     numbers, failed = count(1), set[str]()
 
@@ -76,7 +76,7 @@ async def vendor() -> AsyncIterator[Vendor]:
 
 
 async def hold(vendor: Vendor, store: InMemoryStore, setup: Setup) -> Debate:
-    """The debate at its end, held over the vendor's server."""
+    """A finished debate over the vendor's server."""
     stall = StallLimits(first_token=30)
     providers = {
         "anthropic": AnthropicProvider("sk-test", vendor.url, stall=stall),
