@@ -413,6 +413,6 @@ async def open_records(location: str) -> AsyncGenerator[SqlDebateStore]:
 @asynccontextmanager
 async def look_into(location: str) -> AsyncGenerator[SqlDebateStore]:
     """Open the log of debates for reading only, whoever writes to it."""
-    async with await Database.look_into(database_url(location)) as database:
+    async with await Database.open_read_only(database_url(location)) as database:
         await core.store.tables.check(database)
         yield SqlDebateStore(database)

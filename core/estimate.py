@@ -149,29 +149,29 @@ def estimate(setup: Setup, tables: Tables = NO_TABLES) -> Estimate:
     sizes = _Sizes(setup, tables)
     usual = sizes.calls(planned_turns(debate, rounds))
     early = sizes.calls(planned_turns(debate, fewest, beside=False))
-    whole = usual
+    largest_calls = usual
     if setup.casting is not None:  # a model may choose more agents
         most_agents = largest(setup)
-        whole = _Sizes(most_agents, tables).calls(
+        largest_calls = _Sizes(most_agents, tables).calls(
             planned_turns(initial_debate(most_agents), rounds)
         )
-    agreed = None
+    cost_if_agreed = None
     if setup.when is When.SPLIT and form.compares_drafts:
         drafts = sizes.calls(planned_turns(debate, 0, beside=False))
-        agreed = _total(call.usual for call in drafts).cost
+        cost_if_agreed = _total(call.usual for call in drafts).cost
     chains = [form.longest_chain(number) if number else 1 for number in (fewest, rounds)]
     return Estimate(
         planned=usual,
         least=_total(call.least for call in early),
         usage=_total(call.usual for call in usual),
-        most=_total(call.most for call in whole),
-        calls=(len(early), len(usual), len(whole)),
+        most=_total(call.most for call in largest_calls),
+        calls=(len(early), len(usual), len(largest_calls)),
         seconds=(
             sizes.seconds([(call, call.least) for call in early], chains[0], form),
             sizes.seconds([(call, call.usual) for call in usual], chains[1], form),
             sizes.seconds([(call, call.most) for call in usual], chains[1], form),
         ),
-        cost_if_agreed=agreed,
+        cost_if_agreed=cost_if_agreed,
         cap=setup.limits.debate_cost,
         is_alone=_is_alone(setup, form),
     )
@@ -179,8 +179,8 @@ def estimate(setup: Setup, tables: Tables = NO_TABLES) -> Estimate:
 
 def estimate_words(estimated: Estimate) -> str:
     if not estimated.planned:
-        alone = " One agent alone is not voted on: nothing will be decided."
-        return f"Estimated: no model call, no cost.{alone if estimated.is_alone else ''}"
+        alone_words = " One agent alone is not voted on: nothing will be decided."
+        return f"Estimated: no model call, no cost.{alone_words if estimated.is_alone else ''}"
     fewest, _, most = estimated.calls
     calls = quantity(most, "model call")
     if fewest != most:
@@ -201,10 +201,10 @@ def cap_words(setup: Setup, estimated: Estimate) -> str:
     if cap is None or not estimated.planned or (bounds is not None and not any(bounds)):
         return ""
     if firm_cap(setup, estimated.cost) is None:
-        unknown = "calls whose price is unknown do not count towards it"
-        return f"It can cost more than its cap, {money(cap)}: {unknown}."
-    unpriced = ", and asks no model whose price is unknown" if estimated.cost is None else ""
-    return f"It stops before it costs more than its cap, {money(cap)}{unpriced}."
+        reason = "calls whose price is unknown do not count towards it"
+        return f"It can cost more than its cap, {money(cap)}: {reason}."
+    unpriced_words = ", and asks no model whose price is unknown" if estimated.cost is None else ""
+    return f"It stops before it costs more than its cap, {money(cap)}{unpriced_words}."
 
 
 def planned_turns(debate: Debate, rounds: int, *, beside: bool = True) -> Sequence[Turn]:
@@ -214,10 +214,10 @@ def planned_turns(debate: Debate, rounds: int, *, beside: bool = True) -> Sequen
     """
     setup, form = debate.setup, format_of(debate)
     agents = [agent.id for agent in setup.agents]
-    own = [*_own_turns(debate, rounds)]
-    turns = [*_turns_held_once(setup), *own]
+    format_turns = [*_own_turns(debate, rounds)]
+    turns = [*_turns_held_once(setup), *format_turns]
     if beside:
-        turns += _summaries(debate, rounds, own)
+        turns += _summaries(debate, rounds, format_turns)
     if setup.clarifying.enabled:
         for number in range(1, (setup.clarifying.rounds if beside else 1) + 1):
             turns += _asked(Act.QUESTIONS, 0, agents, str(number))
@@ -319,14 +319,14 @@ class _Sizes:
         self, calls: Sequence[tuple[PlannedCall, Usage]], chain: int, form: Format
     ) -> float:
         """Return the seconds for these calls. `chain`: calls of the format that run in sequence."""
-        times, around = list[float](), set[Act]()
+        times, other_acts = list[float](), set[Act]()
         for call, usage in calls:
             if call.turn.act not in BESIDE:
                 speed = self._capability(call.provider, call.model).speed
                 times.append(_FIRST_TOKEN + usage.output_tokens / speed)
-                around.add(call.turn.act)
-        around -= {*form.phases, Act.FACILITATION}
-        return sum(times) / len(times) * (chain + len(around)) if times else 0.0
+                other_acts.add(call.turn.act)
+        other_acts -= {*form.phases, Act.FACILITATION}
+        return sum(times) / len(times) * (chain + len(other_acts)) if times else 0.0
 
     def _usage_of_kind(
         self, act: Act, provider: str, model: str, case: _Case, *, is_later: bool
@@ -340,12 +340,12 @@ class _Sizes:
             texts += _HISTORY
         tokens_in = tokens_of(int(self._shared + texts * _TEXT * case.length), limits.token_factor)
         words = (size.words or spec.words or 100) * _CHARS_PER_WORD * case.length
-        thought = int(limits.reasoning_tokens.get(spec.effort, 0) * case.reasoning)
+        reasoning_tokens = int(limits.reasoning_tokens.get(spec.effort, 0) * case.reasoning)
         usage = Usage(
             input_tokens=tokens_in,
-            output_tokens=tokens_of(int(words), limits.token_factor) + thought,
+            output_tokens=tokens_of(int(words), limits.token_factor) + reasoning_tokens,
             cached_tokens=0 if limits.cache == "none" else int(tokens_in * case.cached),
-            reasoning_tokens=thought,
+            reasoning_tokens=reasoning_tokens,
             attempts=1,
         )
         prices = self._tables.prices

@@ -192,8 +192,8 @@ class LandingPlaces(Value):
     def _have_names_of_their_own(
         cls, places: tuple[ReceivingPlace, ...], info: ValidationInfo
     ) -> tuple[ReceivingPlace, ...]:
-        others: tuple[ReceivingPlace, ...] = info.data.get("webhooks", ())
-        check_names_differ("receiver", [place.name for place in (*others, *places)])
+        webhooks: tuple[ReceivingPlace, ...] = info.data.get("webhooks", ())
+        check_names_differ("receiver", [place.name for place in (*webhooks, *places)])
         return places
 
     @property

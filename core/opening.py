@@ -127,16 +127,16 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     }
     judge = _with_defaults(settings.judge or judge_for(settings.judge_model), settings)
     agents = [_with_defaults(agent, settings, form) for agent in roster.agents]
-    there = {judge.provider, *(agent.provider for agent in agents)}
-    summarizer = _summarizer(judge, settings.background_model(there))
+    providers = {judge.provider, *(agent.provider for agent in agents)}
+    summarizer = _summarizer(judge, settings.background_model(providers))
     cast_with = _casting_models(roster, summarizer or judge, settings)
     models = (*agents, *(cast_with.models if cast_with else ()))
     shadow = request.shadow or settings.shadow
     when, termination = _ending(request, settings)
-    taken_over: dict[str, Any] = {name: getattr(request, name) for name in _FROM_REQUEST}
-    taken_over |= {name: getattr(settings, name) for name in _FROM_SETTINGS}
+    copied_fields: dict[str, Any] = {name: getattr(request, name) for name in _FROM_REQUEST}
+    copied_fields |= {name: getattr(settings, name) for name in _FROM_SETTINGS}
     return Setup(
-        **taken_over,
+        **copied_fields,
         question=question,
         context=context,
         playbook=playbook,
@@ -204,8 +204,8 @@ def _by_playbook(
     if playbook.agents and request.agents is None:
         request = replace(request, agents=playbook.agents)
     values = {"format": playbook.format, "rounds": playbook.rounds, "when": playbook.when}
-    says = {name: value for name, value in values.items() if value}
-    return playbook, request, settings.model_copy(update=says)
+    overrides = {name: value for name, value in values.items() if value}
+    return playbook, request, settings.model_copy(update=overrides)
 
 
 def _with_subject(request: DebateRequest) -> DebateRequest:
@@ -241,9 +241,11 @@ def _with_subject(request: DebateRequest) -> DebateRequest:
 
 def _usual_question(references: Sequence[SourceReference]) -> str:
     """Return the default question of a review of these sources."""
-    named = ", ".join(reference.title[:_TITLE_MAX_CHARS] for reference in references[:_MOST_TITLES])
-    more = ", …" if len(references) > _MOST_TITLES else ""
-    return f"Is this ready, and what has to change? {named}{more}"
+    titles = ", ".join(
+        reference.title[:_TITLE_MAX_CHARS] for reference in references[:_MOST_TITLES]
+    )
+    ellipsis = ", …" if len(references) > _MOST_TITLES else ""
+    return f"Is this ready, and what has to change? {titles}{ellipsis}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,35 +270,40 @@ def recast(setup: Setup, cast: Sequence[casting.CastRole]) -> Roster:
         raise ValueError("the agents of this debate were chosen by people")
     roster = _agents_of(cast, setup.casting.models, setup.casting.roles)
     # The prompts that all agents have in common; a plugin's role adds one of its own.
-    first, *others = (agent.prompts for agent in setup.agents)
+    first, *other_prompts = (agent.prompts for agent in setup.agents)
     prompts = {
         name: prompt
         for name, prompt in first.items()
-        if all(other.get(name) == prompt for other in others)
+        if all(other.get(name) == prompt for other in other_prompts)
     }
-    changed: list[Agent] = []
+    agents: list[Agent] = []
     for agent in roster.agents:
-        own = ModelChoice(provider=agent.provider, model=agent.model)
-        instead = tuple(fallback for fallback in setup.casting.fallbacks if fallback != own)
-        update = {"prompts": {**prompts, **agent.prompts}, "fallbacks": instead or None}
-        changed.append(agent.model_copy(update=update))
-    return replace(roster, agents=tuple(changed))
+        model = ModelChoice(provider=agent.provider, model=agent.model)
+        fallbacks = tuple(fallback for fallback in setup.casting.fallbacks if fallback != model)
+        update = {"prompts": {**prompts, **agent.prompts}, "fallbacks": fallbacks or None}
+        agents.append(agent.model_copy(update=update))
+    return replace(roster, agents=tuple(agents))
 
 
 def largest(setup: Setup) -> Setup:
     """Return the setup with the maximum number of agents that a model may cast."""
-    have = [casting.CastRole(agent.role, setup.reasons.get(agent.id, "")) for agent in setup.agents]
-    there = {role.role for role in have}
+    current_roles = [
+        casting.CastRole(agent.role, setup.reasons.get(agent.id, "")) for agent in setup.agents
+    ]
+    current_ids = {role.role for role in current_roles}
     role_ids = roles_with(setup.casting.roles if setup.casting else ())
-    more = (casting.CastRole(role, "") for role in role_ids if role not in there)
-    roster = recast(setup, [*have, *more][: casting.MOST])
+    other_roles = (casting.CastRole(role, "") for role in role_ids if role not in current_ids)
+    roster = recast(setup, [*current_roles, *other_roles][: casting.MOST])
     return setup.model_copy(update={"agents": roster.agents, "reasons": roster.reasons})
 
 
 def _agents_of(
-    cast: Sequence[casting.CastRole], models: Sequence[ModelChoice], more: Sequence[Role]
+    cast: Sequence[casting.CastRole], models: Sequence[ModelChoice], plugin_roles: Sequence[Role]
 ) -> Roster:
-    agents = (agent_for(role.role, models[at % len(models)], more) for at, role in enumerate(cast))
+    agents = (
+        agent_for(role.role, models[index % len(models)], plugin_roles)
+        for index, role in enumerate(cast)
+    )
     return Roster(agents=tuple(agents), reasons={role.role: role.reason for role in cast})
 
 
@@ -314,10 +321,10 @@ def check_question(question: str, most: int) -> str:
     return text
 
 
-def check_length(what: str, text: str, most: int, *, instead: str) -> None:
+def check_length(subject: str, text: str, most: int, *, instead: str) -> None:
     if len(text) > most:
         characters = quantity(len(text), "character")
-        raise BadInput(f"{what} has {characters}; the most is {number(most)}. {instead}")
+        raise BadInput(f"{subject} has {characters}; the most is {number(most)}. {instead}")
 
 
 def find_playbook(name: str, settings: Settings) -> Playbook:
@@ -337,30 +344,30 @@ def _rounds(asked_rounds: int | None, usual: int, form: Format) -> tuple[int, li
     most = form.most_rounds
     if asked_rounds is None or asked_rounds <= most:
         return min(rounds, most), []
-    has = "one round" if most == 1 else f"{most} rounds at most"
-    return most, [f"You asked for {asked_rounds} rounds; a {form.name} has {has}."]
+    most_words = "one round" if most == 1 else f"{most} rounds at most"
+    return most, [f"You asked for {asked_rounds} rounds; a {form.name} has {most_words}."]
 
 
 def _roster(request: DebateRequest, settings: Settings) -> Roster:
     models = settings.mixed_models or (settings.agent_model,)
-    named = request.agents if request.agents is not None else request.usual_agents
-    if named is None and not settings.agents and settings.casting:
+    names = request.agents if request.agents is not None else request.usual_agents
+    if names is None and not settings.agents and settings.casting:
         cast = casting.cast_by_topics(f"{request.question}\n{request.context}", settings.roles)
         return _agents_of(cast, models, settings.roles)
     warnings = list[str]()
     chosen = {agent.id: agent for agent in settings.agents if agent.enabled}
-    if named is not None:
-        chosen = _by_name(named, settings, None if request.agents is not None else warnings)
-    if not chosen and (named is not None or settings.agents):
-        names = ", ".join(DEFAULT_ROSTER)
-        warnings.append(f"No agents were left; the default ones take part: {names}.")
+    if names is not None:
+        chosen = _by_name(names, settings, None if request.agents is not None else warnings)
+    if not chosen and (names is not None or settings.agents):
+        default_names = ", ".join(DEFAULT_ROSTER)
+        warnings.append(f"No agents were left; the default ones take part: {default_names}.")
     if len(chosen) == 1:
         warnings.append(ALONE)
     usual = (agent_for(role, ModelChoice()) for role in DEFAULT_ROSTER)
-    return Roster(agents=_dealt(chosen.values() or usual, models), warnings=warnings)
+    return Roster(agents=_with_models(chosen.values() or usual, models), warnings=warnings)
 
 
-def _dealt(agents: Iterable[Agent], models: Sequence[ModelChoice]) -> tuple[Agent, ...]:
+def _with_models(agents: Iterable[Agent], models: Sequence[ModelChoice]) -> tuple[Agent, ...]:
     """Return the agents. Those without a model get the models in turn."""
     choices = cycle(models)
     return tuple(
@@ -411,8 +418,8 @@ def find_agent(name: str, settings: Settings) -> Agent:
         return agent
     enabled = [agent.id for agent in settings.agents if agent.enabled]
     if agents:
-        there = f" There are: {', '.join(enabled)}." if enabled else ""
-        raise BadInput(f'The agent "{name.strip()}" is disabled in the settings.{there}')
+        hint_words = f" There are: {', '.join(enabled)}." if enabled else ""
+        raise BadInput(f'The agent "{name.strip()}" is disabled in the settings.{hint_words}')
     if role:
         return agent_for(role, ModelChoice(), settings.roles)
     hint = nearest(folded, known_agents(settings), ROLE_ALIASES)
@@ -420,8 +427,8 @@ def find_agent(name: str, settings: Settings) -> Agent:
 
 
 def known_agents(settings: Settings) -> list[str]:
-    own = (agent.id for agent in settings.agents if agent.enabled)
-    return [*own, *roles_with(settings.roles)]
+    configured = (agent.id for agent in settings.agents if agent.enabled)
+    return [*configured, *roles_with(settings.roles)]
 
 
 def _with_defaults(agent: Agent, settings: Settings, form: str = "") -> Agent:
@@ -442,28 +449,28 @@ def _with_defaults(agent: Agent, settings: Settings, form: str = "") -> Agent:
 def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
     if choice is None or (choice.provider, choice.model) == (judge.provider, judge.model):
         return None
-    own = ModelChoice(provider=judge.provider, model=judge.model)
+    judge_model = ModelChoice(provider=judge.provider, model=judge.model)
     changes: dict[str, object] = {"id": SUMMARIZER, "name": "Summarizer", "role": SUMMARIZER}
     changes |= {**dict(choice), "temperature": None}
     # The judge's model is the first fallback: it takes part in the debate anyway.
-    changes["fallbacks"] = (own, *(judge.fallbacks or ()))
+    changes["fallbacks"] = (judge_model, *(judge.fallbacks or ()))
     return judge.model_copy(update=changes)
 
 
 def _shadow(
     when: ShadowWhen, models: Sequence[ModelChoice], settings: Settings, judge: Agent
 ) -> Agent | None:
-    several = len({model.full_name for model in models}) > 1
-    if when is ShadowWhen.NEVER or (when is ShadowWhen.MIXED and not several):
+    has_several = len({model.full_name for model in models}) > 1
+    if when is ShadowWhen.NEVER or (when is ShadowWhen.MIXED and not has_several):
         return None
     model = settings.shadow_model or settings.strongest_model or judge
     if model.provider in {OFFLINE, EXAMPLE}:
         return None  # no real model
-    alone = agent_for(FALLBACK_ROLE, model)
+    agent = agent_for(FALLBACK_ROLE, model)
     # No fallbacks: another model's answer would not be comparable.
     changes: dict[str, object] = {"id": SHADOW, "name": "One model alone", "fallbacks": ()}
     changes |= {"icon": ":bust_in_silhouette:", "prompts": settings.prompts}
-    return alone.model_copy(update=changes)
+    return agent.model_copy(update=changes)
 
 
 def _fitting(rules: Summarization, form: str) -> Summarization:

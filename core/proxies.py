@@ -15,10 +15,10 @@ _SCHEMES = frozenset({"http", "https", "socks5", "socks5h"})
 
 
 def proxies() -> Mapping[str, str]:
-    named = getproxies_environment()
+    addresses = getproxies_environment()
     return {
         f"{scheme.upper()}_PROXY": address if "://" in address else f"http://{address}"
-        for scheme, address in named.items()
+        for scheme, address in addresses.items()
         if scheme in {"http", "https", "all"}
     }
 
@@ -29,8 +29,8 @@ def proxy_of(url: str) -> str:
     host = (parts.hostname or "").casefold()
     if host in _LOOPBACK or host.endswith(".localhost") or proxy_bypass(host):
         return ""
-    named = proxies()
-    return named.get(f"{parts.scheme.upper()}_PROXY") or named.get("ALL_PROXY", "")
+    addresses = proxies()
+    return addresses.get(f"{parts.scheme.upper()}_PROXY") or addresses.get("ALL_PROXY", "")
 
 
 def names_socks() -> bool:
@@ -55,5 +55,5 @@ def check_proxies() -> None:
 
 def proxy_hint() -> str:
     """Return a hint for a failed connection: the proxy variables; empty if there are none."""
-    named = " and ".join(proxies())
-    return f"; {named} names a proxy, which may be away" if named else ""
+    variables = " and ".join(proxies())
+    return f"; {variables} names a proxy, which may be away" if variables else ""

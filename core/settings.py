@@ -171,7 +171,7 @@ class ToolServer(Value):
         return EVERYWHERE in self.channels or where in self.channels
 
 
-def _named_apart(servers: tuple[ToolServer, ...]) -> tuple[ToolServer, ...]:
+def _check_names(servers: tuple[ToolServer, ...]) -> tuple[ToolServer, ...]:
     check_names_differ("MCP server", [server.name for server in servers])
     return servers
 
@@ -187,7 +187,7 @@ class EvidenceLimits(Value):
     earlier_decisions: bool = Field(
         default=True, description="Whether the channel's earlier decisions are a source."
     )
-    mcp_servers: Annotated[tuple[ToolServer, ...], AfterValidator(_named_apart)] = Field(
+    mcp_servers: Annotated[tuple[ToolServer, ...], AfterValidator(_check_names)] = Field(
         default=(), description="MCP servers, some tools of which are asked as sources."
     )
     file_bytes: int = Field(default=20_000_000, ge=1, description="Largest file, in bytes.")
@@ -364,8 +364,8 @@ class Settings(CommonSettings, DebateRules):
         Only a model of these providers, which take part in the debate: no other provider gets its
         texts.
         """
-        own = [self.summary_model] if self.summary_model else []
-        choices = (*own, *self.background_models)
+        candidates = [self.summary_model] if self.summary_model else []
+        choices = (*candidates, *self.background_models)
         return next((choice for choice in choices if choice.provider in providers), None)
 
     @property
@@ -377,20 +377,20 @@ class Settings(CommonSettings, DebateRules):
         return frozenset(choice.provider for choice in (*people, *choices))
 
 
-def roles_with(more: Iterable[Role]) -> Mapping[str, Role]:
-    return {**ROLES, **{role.id: role for role in more}}
+def roles_with(plugin_roles: Iterable[Role]) -> Mapping[str, Role]:
+    return {**ROLES, **{role.id: role for role in plugin_roles}}
 
 
-def role_id(name: str, more: Iterable[Role] = ()) -> str | None:
-    """Return the id of the role with this name or alias, built in or in `more`; None: unknown."""
+def role_id(name: str, plugin_roles: Iterable[Role] = ()) -> str | None:
+    """Return the id of the role with this name or alias; None if there is none."""
     key = name.strip().lower().replace(" ", "-").replace("_", "-")
     key = ROLE_ALIASES.get(key, key)
-    return key if key in roles_with(more) else None
+    return key if key in roles_with(plugin_roles) else None
 
 
-def agent_for(role: str, choice: ModelChoice, more: Iterable[Role] = ()) -> Agent:
-    definition = roles_with(more)[role]
-    own = (
+def agent_for(role: str, choice: ModelChoice, plugin_roles: Iterable[Role] = ()) -> Agent:
+    definition = roles_with(plugin_roles)[role]
+    prompts = (
         {PERSONA: PromptText(text=definition.prompt, source=definition.source)}
         if definition.prompt
         else {}
@@ -400,7 +400,7 @@ def agent_for(role: str, choice: ModelChoice, more: Iterable[Role] = ()) -> Agen
         name=definition.name,
         role=definition.id,
         icon=definition.icon,
-        prompts=own,
+        prompts=prompts,
         provider=choice.provider,
         model=choice.model,
     )

@@ -70,7 +70,7 @@ class SinkFeed:
         """
         self._store, self._sink, self._prove, self._on_end = store, sink, prove, on_end
         #: The `seq` of the last published event, and the last `seq` that is stored.
-        self._told = self._noted = published
+        self._published_seq = self._stored_seq = published
         self._steps = deque[_Step]()
         self._task: asyncio.Task[None] | None = None
 
@@ -100,7 +100,7 @@ class SinkFeed:
         while self._steps:
             news, debate, began = self._steps.popleft()
             for state, recorded in news:
-                if recorded.seq > self._told:
+                if recorded.seq > self._published_seq:
                     await self._tell_event(state, recorded)
             if began:
                 visible = debate
@@ -114,7 +114,7 @@ class SinkFeed:
 
     async def _tell_event(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Publish an event without withheld content; after a reveal, publish the whole log."""
-        if self._told - self._noted >= MOST_AGAIN:
+        if self._published_seq - self._stored_seq >= MOST_AGAIN:
             await self._note(debate)
         news = [FoldedEvent(debate, recorded)]
         if debate.setup.sealed:
@@ -127,11 +127,11 @@ class SinkFeed:
         for folded in news:
             await self._prove()
             await self._sink.publish(*folded)
-        self._told = recorded.seq
+        self._published_seq = recorded.seq
 
     async def _note(self, debate: Debate) -> None:
         # A follow-up question without an answer stays unpublished, so that a restart resumes it.
         owes = debate.status is not Status.RUNNING and schedule.follow_up_turns(debate)
-        if self._told > self._noted and not owes:
-            await self._store.mark_published(debate.id, self._told)
-            self._noted = self._told
+        if self._published_seq > self._stored_seq and not owes:
+            await self._store.mark_published(debate.id, self._published_seq)
+            self._stored_seq = self._published_seq

@@ -52,20 +52,20 @@ _CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,20}")
 def channel_or(*words: str) -> AfterValidator:
     def check(channel: str) -> str:
         if channel not in words and not _CHANNEL_ID.fullmatch(channel):
-            listed = '" or "'.join(words)
+            allowed_words = '" or "'.join(words)
             raise ValueError(
                 f'"{channel}" is no id of a channel, like C0123456789 (it is at the end of the '
-                f'details Slack shows of a channel), nor "{listed}"'
+                f'details Slack shows of a channel), nor "{allowed_words}"'
             )
         return channel
 
     return AfterValidator(check)
 
 
-def check_names_differ(what: str, names: Sequence[str]) -> None:
-    for at, name in enumerate(names):
-        if name in names[:at]:
-            raise ValueError(f'another {what} has the name "{name}"')
+def check_names_differ(noun: str, names: Sequence[str]) -> None:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise ValueError(f'another {noun} has the name "{name}"')
 
 
 def _without_nul(text: str) -> str:

@@ -39,10 +39,10 @@ _WORDS = {
 }
 
 
-def complaint(where: str, fault: ErrorDetails) -> str:
+def complaint(location: str, fault: ErrorDetails) -> str:
     """Return a sentence about one invalid value, without the value, which may be a secret."""
     words = wrong(fault).rstrip(".")
-    return f"{where} {words}." if words.startswith(("must ", "is ")) else f"{where}: {words}."
+    return f"{location} {words}." if words.startswith(("must ", "is ")) else f"{location}: {words}."
 
 
 def wrong(fault: ErrorDetails) -> str:

@@ -62,7 +62,7 @@ from core.debate.verdict import Decision, DecisionKind, DecisionOutcome, Feedbac
 from core.debate.vote import PeopleBallot
 from core.errors import BadInput
 from core.rules.schedule import open_questions
-from core.use_cases.decide import says_the_same
+from core.use_cases.decide import is_same_decision
 from core.use_cases.messages import PersonsReply, open_numbers
 from core.use_cases.reply_parsing import GivenAnswer
 from core.use_cases.steer import EditRefused
@@ -194,7 +194,7 @@ async def record_decision(
     current = await context.acts.decide.decide(debate, decision, previous=previous)
     if current.origin == decision.origin:
         return None
-    if says_the_same(current, decision):
+    if is_same_decision(current, decision):
         return message_form("Decided already", earlier_decision(current, decision.why))
     debate = await context.debate(debate.id, form)
     questions = dict[str, str]()

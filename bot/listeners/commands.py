@@ -45,7 +45,7 @@ from core.errors import BadInput, DuplicateQuestion, LogBroken, StoreError
 from core.figures import quantity
 from core.opening import DebateRequest
 from core.redaction import redact
-from core.use_cases.recall import asks_what_was_decided
+from core.use_cases.recall import is_about_decision
 from core.use_cases.start import StartedDebate
 
 _log = logger(__name__)
@@ -146,7 +146,7 @@ async def find_decisions(
     context: ListenerContext, question: TypedQuestion, person_id: str, team: str
 ) -> MessageView | None:
     """Answer a question about earlier decisions; None if the question is to be debated."""
-    if question.has_options or not asks_what_was_decided(question.text):
+    if question.has_options or not is_about_decision(question.text):
         return None
     decisions = await context.acts.recall.for_person(
         question.text, person=person_id, workspace=team

@@ -36,7 +36,7 @@ from bot.views.notices import confirm_command, greeting, preview
 from core.debate.people import Mention, Person
 from core.debate.state import Status
 from core.errors import BadInput
-from core.use_cases.recall import asks_what_was_decided
+from core.use_cases.recall import is_about_decision
 
 _log = logger(__name__)
 
@@ -114,7 +114,7 @@ async def _answer(message: IncomingMessage) -> MessageView | None:
         return greeting()
     if isinstance(reading, TypedQuestion):
         is_sure = (
-            is_question(reading.text) or reading.has_options or asks_what_was_decided(reading.text)
+            is_question(reading.text) or reading.has_options or is_about_decision(reading.text)
         )
         is_sure = is_sure or has_more or bool(posted.thread_ts)
         if not is_sure and len(text) <= MOST_COMMAND_CHARS:

@@ -145,7 +145,7 @@ class SlackCallerDebates:
         # The key has the channel's id: another channel can take over its name.
         channel = {"channel": channel_place.channel}
         key = request_key("start", arguments.model_copy(update=channel))
-        origin, earlier = await self.context.acts.start.asked_before(self.origin(key))
+        origin, earlier = await self.context.acts.start.origin_and_newest(self.origin(key))
         # If the token has no money left, the earlier debate may have spent it: return that one.
         is_spent = self.caller.cap is not None and self.caller.cap <= 0
         if earlier and (earlier.status is Status.RUNNING or is_spent):

@@ -44,7 +44,7 @@ from core.use_cases.limits import UNBOUNDED
 from core.use_cases.messages import AddNote, AnswerQuestions
 from core.use_cases.recall import RecallDecisions, RecalledDecision
 from core.use_cases.start import StartDebate, StartedDebate
-from core.use_cases.steer import SteerDebate, only_steward
+from core.use_cases.steer import SteerDebate, sole_steward
 
 _log = logger(__name__)
 
@@ -183,7 +183,7 @@ class ThisMachine:
             bounds=UNBOUNDED,
             spending=store,
         )
-        stewards = only_steward(self.person)
+        stewards = sole_steward(self.person)
         actions = CallerActions(
             start=lambda arguments: self._start(start, arguments),
             sources=self._sources,
@@ -215,7 +215,7 @@ class ThisMachine:
                 "out. Nothing was started."
             )
         key = request_key("start", arguments, self.person.id, str(self.folder))
-        origin, earlier = await start.asked_before(self.origin(key))
+        origin, earlier = await start.origin_and_newest(self.origin(key))
         if earlier and earlier.status is Status.RUNNING:
             start.facts.wake(earlier.id)
             return StartedDebate(debate_id=earlier.id, setup=earlier.setup, fresh=False)

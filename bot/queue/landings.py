@@ -131,5 +131,5 @@ _COUNT = select(func.count()).select_from(QUEUE)
 
 @asynccontextmanager
 async def look_into_landings(url: str) -> AsyncGenerator[Landings]:
-    async with await Database.look_into(url) as database:
+    async with await Database.open_read_only(url) as database:
         yield Landings(database)

@@ -84,7 +84,7 @@ async def list_playbooks(config: Path | None, *, as_json: bool = False) -> None:
         rows = [
             {
                 **playbook.model_dump(mode="json"),
-                "file": str(playbooks.own[name]) if name in playbooks.own else None,
+                "file": str(playbooks.team_files[name]) if name in playbooks.team_files else None,
             }
             for name, playbook in playbooks.playbooks.items()
         ]
@@ -92,7 +92,7 @@ async def list_playbooks(config: Path | None, *, as_json: bool = False) -> None:
         return
     lines = list[str]()
     for name, playbook in playbooks.playbooks.items():
-        file = playbooks.own.get(name)
+        file = playbooks.team_files.get(name)
         instead = ", instead of the built-in one" if name in built_in() else ""
         origin = f"{file}{instead}" if file else "built in"
         lines += [f"{name} ({origin})", f"    {playbook.title}: {playbook.description}"]
@@ -105,7 +105,7 @@ async def show_playbook(name: str, config: Path | None, *, as_json: bool = False
     if as_json:
         write_json(playbook.model_dump(mode="json"))
         return
-    file = playbooks.own.get(playbook.name)
+    file = playbooks.team_files.get(playbook.name)
     text = file.read_text(encoding="utf-8-sig") if file else built_in_text(playbook.name)
     write_output(visible(text), None)
 
@@ -128,7 +128,7 @@ async def check_playbooks(
     else:
         usable = [
             f"{file} can be used: {playbooks.playbooks[name].title}."
-            for name, file in playbooks.own.items()
+            for name, file in playbooks.team_files.items()
         ]
         faults += playbooks.faults
     if as_json:

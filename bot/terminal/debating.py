@@ -67,7 +67,7 @@ from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import UNBOUNDED
 from core.use_cases.messages import AddNote, AnswerQuestions
 from core.use_cases.start import StartDebate
-from core.use_cases.steer import SteerDebate, only_steward
+from core.use_cases.steer import SteerDebate, sole_steward
 
 SURFACE = "terminal"
 DONE, FAILED, PROVIDERS_FAILED = 0, 1, 3
@@ -299,7 +299,7 @@ async def _resume(
         references = revision_references(revision, user)
         await answer.submit_revision(debate, user, references, origin=origin)
     if command.when == When.ALWAYS:
-        steer = SteerDebate(facts=facts, note=note, stewards=only_steward(user), mention=str)
+        steer = SteerDebate(facts=facts, note=note, stewards=sole_steward(user), mention=str)
         await steer.want(debate, user)
     return debate.setup
 

@@ -26,7 +26,7 @@ from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import UNBOUNDED
 from core.use_cases.messages import AddNote, AnswerQuestions, PersonsReply
 from core.use_cases.reply_parsing import GivenAnswer
-from core.use_cases.steer import SteerDebate, only_steward
+from core.use_cases.steer import SteerDebate, sole_steward
 
 #: Seconds between checks of a debate that waits for a time or for a model.
 _POLL_INTERVAL = 1.0
@@ -55,7 +55,7 @@ class DebateSession:
         self._was_asked_for_changes = False
         self._answer = AnswerQuestions(facts=self._facts, note=self._note)
         self._steer = SteerDebate(
-            facts=self._facts, note=self._note, stewards=only_steward(person), mention=str
+            facts=self._facts, note=self._note, stewards=sole_steward(person), mention=str
         )
         self._stopped = asyncio.Event()
         self._stopping: asyncio.Task[None] | None = None

@@ -136,13 +136,13 @@ def prompt_reader(folder: FilePath) -> ReadPrompt:
     return read
 
 
-def laid_over(base: V, top: Value) -> V:
+def merged(base: V, top: Value) -> V:
     """Return `base` with every value that is set in `top`, also within sections."""
     changes: dict[str, object] = {}
     for name in top.model_fields_set:
         old, new = getattr(base, name), getattr(top, name)
         is_part = isinstance(new, Value) and type(old) is type(new)
-        changes[name] = laid_over(old, new) if is_part else new
+        changes[name] = merged(old, new) if is_part else new
     return base.model_copy(update=changes)
 
 
@@ -192,8 +192,8 @@ class _FileCompletion:
         file, base = self._file, self._with_models()
         # Copy all values of the file; `changes` has those that need more than a copy.
         file_values = {name: getattr(file, name) for name in file.model_fields_set & _COMMON}
-        settings = laid_over(base, file.debate)
-        settings = laid_over(settings, CommonSettings.model_construct(**file_values))
+        settings = merged(base, file.debate)
+        settings = merged(settings, CommonSettings.model_construct(**file_values))
         rules = self._summaries(settings.summarization, "for summaries", None)
         # Read prompts in the order of the file, so that warnings are in that order.
         prompts = self._prompts(file.prompts, "for every agent")
@@ -269,7 +269,7 @@ class _FileCompletion:
             changes["fallbacks"] = tuple(map(self._choice, speaker.fallbacks))
         changes["prompts"] = {**plain.prompts, **self._prompts(speaker.prompts, name)}
         if summarization:
-            complete = laid_over(rules, summarization)
+            complete = merged(rules, summarization)
             changes["summarization"] = self._summaries(complete, f"{name}, summaries", rules.prompt)
         return plain.model_copy(update=changes)
 

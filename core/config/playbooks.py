@@ -35,14 +35,14 @@ class AvailablePlaybooks:
     #: Playbooks by name: built-in ones (or the team's replacements), then the team's other ones.
     playbooks: Mapping[str, Playbook]
     #: Files of the team's playbooks, by name.
-    own: Mapping[str, FilePath]
+    team_files: Mapping[str, FilePath]
     #: Errors of playbooks that are left out, a line each: file, line and key.
     faults: Sequence[str]
 
 
 def find_playbooks(folder: FilePath | None, settings: Settings) -> AvailablePlaybooks:
     """Load the built-in playbooks, and those in the folder of the settings file, if any."""
-    team, own, faults = dict[str, Playbook](), dict[str, FilePath](), list[str]()
+    team, team_files, faults = dict[str, Playbook](), dict[str, FilePath](), list[str]()
     files: Sequence[FilePath] = ()
     with suppress(OSError):  # there is no such folder
         in_folder = (folder / FOLDER).iterdir() if folder else ()
@@ -53,19 +53,19 @@ def find_playbooks(folder: FilePath | None, settings: Settings) -> AvailablePlay
         except ConfigurationBroken as broken:
             faults += str(broken).splitlines()
             continue
-        if playbook.name in own:
+        if playbook.name in team_files:
             faults.append(
-                f'{file}: {own[playbook.name].name} has the name "{playbook.name}" already.'
+                f'{file}: {team_files[playbook.name].name} has the name "{playbook.name}" already.'
             )
         else:
-            team[playbook.name], own[playbook.name] = playbook, file
+            team[playbook.name], team_files[playbook.name] = playbook, file
     playbooks = dict[str, Playbook]()
     for name, playbook in built_in().items():
         # Leave out agents that the settings disable; with too few left, the usual agents debate.
         agents = tuple(agent for agent in playbook.agents if _is_available(agent, settings))
         agents = agents if len(agents) >= _FEWEST_AGENTS else ()
         playbooks[name] = playbook.model_copy(update={"agents": agents})
-    return AvailablePlaybooks(playbooks=playbooks | team, own=own, faults=faults)
+    return AvailablePlaybooks(playbooks=playbooks | team, team_files=team_files, faults=faults)
 
 
 def load_playbook(file: FilePath, settings: Settings) -> Playbook:

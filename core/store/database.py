@@ -89,7 +89,7 @@ class Database:
         return await _checked(cls(str(file), reader, lock=lock))
 
     @classmethod
-    async def look_into(cls, location: str) -> "Database":
+    async def open_read_only(cls, location: str) -> "Database":
         """Open a database for reading only, while another process may write to it.
 
         The file and its write-ahead log do not change. If there is no log, SQLite creates an empty
@@ -174,8 +174,8 @@ class Database:
         """
         if self._file is None:
             return
-        free = await self.write(_free_pages_left)
-        while free and (remaining := await self.write(_free_pages_left)) < free:
+        free = await self.write(_free_some_pages)
+        while free and (remaining := await self.write(_free_some_pages)) < free:
             free = remaining
         await self.empty_write_ahead_log()
 
@@ -284,7 +284,7 @@ def _file_identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _free_pages_left(connection: Connection) -> int:
+def _free_some_pages(connection: Connection) -> int:
     """Remove some free pages from the end of the file. Return how many remain free."""
     # Each removed page is a row without columns; SQLAlchemy would not fetch those rows.
     cursor = connection.connection.cursor()

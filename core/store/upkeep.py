@@ -82,7 +82,7 @@ async def inspect_database(location: str, version_tables: Sequence[str]) -> Insp
         return versions, "" if integrity == "ok" else integrity
 
     try:
-        database = await Database.look_into(location)
+        database = await Database.open_read_only(location)
     except StoreMissing:  # an empty file is an empty database
         return Inspection(versions={})
     async with database:

@@ -113,7 +113,7 @@ class DecideOnVerdict:
             debate = await self.facts.debate(debate.id)
             current = debate.decision
             is_repeated = any(item.origin == decision.origin for item in debate.decisions)
-            if current and (is_repeated or says_the_same(current, decision)):
+            if current and (is_repeated or is_same_decision(current, decision)):
                 return current
             if current and previous is not None and current.origin != previous:
                 return current
@@ -221,7 +221,7 @@ def _can_stand_in(debate: Debate) -> bool:
     return debate.decides and debate.status is Status.CONCLUDED
 
 
-def says_the_same(current: Decision, decision: Decision) -> bool:
+def is_same_decision(current: Decision, decision: Decision) -> bool:
     """Whether two decisions differ only in person, time and reason."""
     return (current.kind, current.revisit_on, current.superseded_by) == (
         decision.kind,

@@ -77,7 +77,7 @@ _CASES_REMEMBERED = 20_000
 _DECIDED = ("decision/", "outcome/")
 
 
-def asks_what_was_decided(question: str) -> bool:
+def is_about_decision(question: str) -> bool:
     words = " ".join(question.casefold().replace("’", "'").split())
     return words.startswith(_BEGINNINGS)
 

@@ -164,7 +164,7 @@ class StartDebate:
                 await self.facts.record(setup.continues, event)
         return StartedDebate(debate_id=debate_id, setup=setup, fresh=start.fresh)
 
-    async def asked_before(self, origin: str) -> tuple[str, Debate | None]:
+    async def origin_and_newest(self, origin: str) -> tuple[str, Debate | None]:
         """Return the next origin for a request that has no id but its words, and its newest debate.
 
         Debates of the same words get numbered origins, so that the database refuses the second of

@@ -31,7 +31,7 @@ from core.use_cases.messages import AddNote
 FEWEST_POSITIONS = 2
 
 
-def only_steward(person: Person) -> Callable[[Place], Awaitable[Collection[str]]]:
+def sole_steward(person: Person) -> Callable[[Place], Awaitable[Collection[str]]]:
     """Return a `stewards` function for the terminal: its user may steer every debate."""
 
     async def stewards(_place: Place) -> Collection[str]:
@@ -106,7 +106,7 @@ class SteerDebate:
         if all(f"option/{edit.origin}" in debate.times for edit in edits):
             return
         await self.check_options(debate, by)
-        for edit in checked_edits(debate, edits):
+        for edit in check_edits(debate, edits):
             await self.facts.record(debate.id, OptionEdited(edit=edit))
 
     async def want(self, debate: Debate, by: Person) -> None:
@@ -180,7 +180,7 @@ def check_editable(debate: Debate) -> None:
         )
 
 
-def checked_edits(debate: Debate, edits: Sequence[OptionEdit]) -> Sequence[OptionEdit]:
+def check_edits(debate: Debate, edits: Sequence[OptionEdit]) -> Sequence[OptionEdit]:
     """Return the edits to record, redacted and without those that change nothing.
 
     Each edit is checked against the options after the edits before it.

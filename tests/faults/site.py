@@ -101,7 +101,7 @@ class Site:
         await self.until(are_decided)
 
     async def debates(self) -> Sequence[Debate]:
-        async with await Database.look_into(self.machine.location) as database:
+        async with await Database.open_read_only(self.machine.location) as database:
             store = SqlDebateStore(database)
             entries = await store.find(DebateFilter(limit=1000))
             return [fold(await store.events(entry.debate_id)) for entry in entries]
@@ -133,7 +133,7 @@ class Site:
                 await machine.stop()
 
     async def look(self) -> tuple[Audit, int]:
-        async with await Database.look_into(self.machine.location) as database:
+        async with await Database.open_read_only(self.machine.location) as database:
             # A clock that is not ours cannot say what came first.
             requests = {} if self.machine.has_clock else self.models.asked
             cap = self.machine.cap

@@ -410,4 +410,4 @@ async def test_a_file_that_was_taken_from_a_process_is_not_called_an_empty_datab
         os.rename(tmp_path / name, tmp_path / f"taken-{name}")  # noqa: PTH104 - in no thread
 
     with pytest.raises(StoreDown, match=r"A process uses the database .* is not there"):
-        await Database.look_into(location(tmp_path / "moot.db"))
+        await Database.open_read_only(location(tmp_path / "moot.db"))

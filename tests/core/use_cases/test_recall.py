@@ -7,7 +7,7 @@ from core.errors import BadInput, StoreError
 from core.ports import Embedder
 from core.testing import InMemoryStore, ManualClock, Members, a_setup
 from core.use_cases.limits import Bounds
-from core.use_cases.recall import RecallDecisions, asks_what_was_decided, word_shares
+from core.use_cases.recall import RecallDecisions, is_about_decision, word_shares
 from tests.bot.plays import play
 
 
@@ -27,7 +27,7 @@ from tests.bot.plays import play
 def test_a_question_about_a_decision_is_known_by_how_it_begins(
     question: str, *, asks: bool
 ) -> None:
-    assert asks_what_was_decided(question) is asks
+    assert is_about_decision(question) is asks
 
 
 def test_words_count_by_their_stems_and_may_be_cut_short() -> None:
