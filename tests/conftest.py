@@ -1,6 +1,6 @@
-"""For all tests: no settings of the person who runs them, and patience with slow machines.
+"""Setup of all tests: the environment's settings are hidden, and time limits fit slow machines.
 
-The network is shut but for the loopback, and warnings are errors: see `[tool.pytest]`.
+Network access is blocked except to the loopback, and warnings are errors: see `[tool.pytest]`.
 """
 
 import gc
@@ -24,13 +24,13 @@ from tests.postgres import PostgresForTests, running_postgres
 
 ENV_EXAMPLE = Path(__file__).parents[1] / ".env.example"
 VARIABLES = re.findall(r"^([A-Z_]+)=", ENV_EXAMPLE.read_text(encoding="utf-8"), re.MULTILINE)
-#: CI has time for everything and nothing may be left out.
+#: In CI no test may be skipped.
 IS_CI = os.environ.get("CI") == "true"  # noqa: TID251 - nobody sets the bot's settings here
 
 #: A folder in memory. Every step of a debate is on disk before the next one begins, so that half of
 #: the time of a test on a disk is waiting for it.
 MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes folders in it that only we can read
-#: What the databases of all workers take at most, PostgreSQL included.
+#: Most memory for the databases of all workers, PostgreSQL included.
 MEMORY_NEEDED = 2 * 2**30
 
 #: How hard Hypothesis tries: the first in `make test`, the second in `make test-slow`, the third by
@@ -55,7 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make all things late if asked to; write into memory, if there is enough of it."""
+    """Simulate late events if requested; use a folder in memory if there is enough."""
     close_what_comes_late()
     if (seed := config.getoption("late")) is not None:
         worker = os.environ.get("PYTEST_XDIST_WORKER", "")  # noqa: TID251 - not the bot's
@@ -75,7 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Leave out what needs Chromium where there is none; only CI insists on it."""
+    """Skip tests that need Chromium if it is not installed, except in CI."""
     if CHROMIUM or IS_CI:
         return
     for item in items:
@@ -85,7 +85,7 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Keep the garbage collector from scanning what is loaded, as a running bot does."""
+    """Exclude loaded modules from garbage collection, as the bot does."""
     gc.disable()
     try:
         return (yield)
@@ -96,7 +96,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say in one line what was left out for want of Chromium."""
+    """Print one line about tests skipped without Chromium."""
     reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())]
     if count := sum(HOW_TO_INSTALL in reason for reason in reasons):
         terminalreporter.write_line(f"{count} tests in a browser were left out. {HOW_TO_INSTALL}")
@@ -104,14 +104,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(autouse=True)
 def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hide the tokens and keys of whoever runs the tests."""
+    """Hide tokens and keys in the developer's environment."""
     for variable in VARIABLES:
         monkeypatch.delenv(variable, raising=False)
 
 
 @pytest.fixture(autouse=True)
 def process_as_before() -> Iterator[None]:
-    """Take back where a command logs: it writes to a stream of that test."""
+    """Restore log handlers: a command's handler writes to a stream of its test."""
     with process_kept():
         yield
 

@@ -1,4 +1,4 @@
-"""What a command sets for its whole process, put back: where it logs, and no garbage collection."""
+"""Restores process-wide settings that a command changes: log handlers and garbage collection."""
 
 import gc
 import logging
@@ -12,7 +12,7 @@ from bot.log import OWN
 
 @contextmanager
 def process_kept() -> Generator[None]:
-    """Log after the block as before it, and look for garbage."""
+    """Restore log handlers and garbage collection after the block."""
     root = logging.getLogger()
     loggers = [root, *(logging.getLogger(name) for name in OWN)]
     levels = [logger.level for logger in loggers]

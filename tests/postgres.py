@@ -1,4 +1,4 @@
-"""A real PostgreSQL for tests, out of a wheel: nothing needs to be installed by hand."""
+"""A real PostgreSQL server for tests, from a Python wheel without manual installation."""
 
 import shutil
 import tempfile
@@ -12,7 +12,7 @@ import psycopg
 
 
 class PostgresForTests:
-    """A running server with databases that nobody else uses."""
+    """A running server that creates empty databases for tests."""
 
     def __init__(self, folder: Path, *, flushes: bool = False) -> None:
         with warnings.catch_warnings():

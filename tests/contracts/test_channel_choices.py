@@ -1,4 +1,4 @@
-"""What every `ChannelChoicesStore` promises, asked of each adapter."""
+"""Contract of `ChannelChoicesStore`, for each implementation."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

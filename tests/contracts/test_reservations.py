@@ -1,4 +1,4 @@
-"""What every `Reservations` promises, asked of each adapter; and a cap that two processes share."""
+"""Contract of `Reservations`, for each implementation; and a cap that two processes share."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -73,7 +73,7 @@ def speech(cost: str) -> Event:
 
 
 async def room(store: Store, amount: str, at: datetime = NOON) -> bool:
-    """Whether so much fits; nothing stays reserved."""
+    """Whether the amount can be reserved; the reservation is released."""
     refused = await store.reserve(a_reservation("probe", amount), [day_cap()], at=at)
     await store.settle("probe", Decimal(0), expires_at=SOON)
     return not refused

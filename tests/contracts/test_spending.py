@@ -1,4 +1,4 @@
-"""What every `Spending` promises, asked of each adapter; and the installation's secret."""
+"""Contract of `Spending`, for each implementation; and the installation's secret."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta

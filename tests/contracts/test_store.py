@@ -1,4 +1,4 @@
-"""What every `DebateStore` promises, asked of each adapter."""
+"""Contract of `DebateStore`, for each implementation."""
 
 import asyncio
 from collections.abc import AsyncIterator

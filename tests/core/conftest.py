@@ -1,4 +1,4 @@
-"""Tests marked `leaping` run on a loop whose time leaps: seconds are exact and cost nothing."""
+"""Runs tests marked `leaping` on an event loop with simulated time."""
 
 import asyncio
 from collections.abc import Callable, Mapping

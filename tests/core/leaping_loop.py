@@ -1,7 +1,7 @@
-"""An event loop without waiting: where all wait for a timer, its time leaps to that timer.
+"""An event loop with simulated time: when all tasks wait for timers, time leaps to the next timer.
 
-Seconds in a test are exact then, however slow the machine is, and cost nothing. While a thread
-works, time stands still. Not for tests that wait for processes or sockets: those take real time.
+Times in a test are exact on every machine and take no real time. Time does not advance while a
+thread works. Not for tests that wait for processes or sockets, which take real time.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ Ts = TypeVarTuple("Ts")
 
 
 class LeapingLoop(asyncio.SelectorEventLoop):
-    """Begins at the time that it is."""
+    """An event loop whose time starts at the real time."""
 
     def __init__(self) -> None:
         self._now = time.monotonic()
@@ -28,13 +28,13 @@ class LeapingLoop(asyncio.SelectorEventLoop):
         super().__init__(_LeapingSelector(self._leap))
 
     def time(self) -> float:
-        """Seconds that only a leap changes."""
+        """Return the simulated time in seconds."""
         return self._now
 
     def run_in_executor(
         self, executor: Executor | None, func: Callable[[Unpack[Ts]], T], *args: *Ts
     ) -> asyncio.Future[T]:
-        """Keep the time until the thread has done it."""
+        """Stop the simulated time until the thread has finished."""
         self._in_threads += 1
         future = super().run_in_executor(executor, func, *args)
         future.add_done_callback(self._done_in_thread)
@@ -63,10 +63,10 @@ class _LeapingSelector(selectors.SelectSelector):
 
 
 class LoopClock(SystemClock):
-    """The time of the event loop that runs, as a date: now, at the loop's beginning."""
+    """A clock that shows the simulated time of the running event loop as a date."""
 
     _zero = SystemClock().now() - timedelta(seconds=time.monotonic())
 
     def now(self) -> datetime:
-        """What the loop's time stands for."""
+        """Return the simulated time as a date."""
         return self._zero + timedelta(seconds=asyncio.get_running_loop().time())

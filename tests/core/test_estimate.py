@@ -1,4 +1,4 @@
-"""Estimates of whole debates."""
+"""Estimates compared with debates that are run."""
 
 from collections.abc import Callable
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""The example in docs/hooks.md runs and hears everything it promises."""
+"""The example in docs/hooks.md runs and receives every event it describes."""
 
 import runpy
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""From a person's wish to a debate's setup."""
+"""Building a debate's setup from a request."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Proxies of the environment: models and Slack are asked through them, this machine directly."""
+"""Proxies from the environment are used for models and Slack, but not for this machine."""
 
 import socket
 from concurrent.futures import ThreadPoolExecutor

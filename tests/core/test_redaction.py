@@ -1,6 +1,6 @@
-"""Secrets do not survive redaction, and nothing else is touched.
+"""Redaction removes secrets and changes nothing else.
 
-One of each vendor stands in `tests/security/planted_secrets.py`.
+`tests/security/planted_secrets.py` has a secret of each vendor.
 """
 
 import json
@@ -40,7 +40,7 @@ def test_a_secret_is_replaced_wherever_it_stands(secret: str) -> None:
         assert secret.strip()[-12:] not in redacted, around
 
 
-#: Their prefixes are in no word, or what follows is in none.
+#: Secrets that are recognized within a word, too: no word contains such text.
 ANYWHERE = [
     "xoxb-1234567890-abcdefghij",
     "xoxe.xoxp-1-abcdefghij",
@@ -57,7 +57,7 @@ ANYWHERE = [
     "AIzaSyA-abcdefghijklmnopqrstuvwxyz01234",
     "https://ann:hunter2hunter2@",
 ]
-#: What stands at the edges of what people paste: letters of all kinds, quotes, marks, line ends.
+#: Characters around a pasted secret: letters of several scripts, quotes, marks, line ends.
 EDGES = st.text(st.sampled_from("aZ9é中яß\"'`*_-=:.,;<>()[]{}|\\ \n\r\t\u200b\u2028/&"), max_size=6)
 
 
@@ -73,7 +73,7 @@ def test_what_stands_around_a_secret_does_not_save_it(secret: str, before: str, 
 
 
 def heart_of(secret: str) -> str:
-    """What must not be left of it; a PEM's frame may be."""
+    """Return the part of a secret that must be removed. The header of a PEM may be left."""
     return "CAQEAtest" if secret == PEM else secret.removesuffix("@")[-12:]
 
 
@@ -96,7 +96,7 @@ def test_no_secret_saves_the_one_that_follows_it(first: str, second: str, betwee
 )
 @example("xoxb-1234567890-abcdefghij", 18, "\u200b")
 def test_no_sign_that_nobody_sees_saves_a_secret(secret: str, at: int, sign: str) -> None:
-    """Reports and prompts leave such signs out, and the secret would be whole there."""
+    """Reports and prompts drop invisible characters, which would restore the secret there."""
     at = at % (len(secret) - 1) + 1
 
     redacted = redact(f"It is {secret[:at]}{sign}{secret[at:]} today")
@@ -127,7 +127,7 @@ def test_a_key_over_two_messages_is_in_neither(cut: int) -> None:
         "the bearer of this letter; basic authorization",
         "npm_config_registry and hf_transfer",
         "https://db.example:5432/a@b",
-        # Signs that nobody sees stay where they hide nothing.
+        # Invisible characters that hide no secret are kept.
         "a\u200bb\r\nc, and a family: \U0001f468\u200d\U0001f469",
     ],
 )

@@ -1,4 +1,4 @@
-"""Trying again: which waits, how often, and what ends it."""
+"""Retries: waits, number of attempts, and errors that end them."""
 
 from collections.abc import Callable
 

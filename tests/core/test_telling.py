@@ -1,4 +1,4 @@
-"""Who listens to a debate hears everything in order, and holds nothing up."""
+"""A sink gets all events in order and does not delay the debate."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -74,7 +74,7 @@ class Clinging(ScriptedProvider):
 
 
 class CountingMarks(InMemoryStore):
-    """A store that keeps how far it was told that events were published."""
+    """A store that records each `mark_published`."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What is wrong with a value is said in plain words, never in pydantic's."""
+"""Errors about values are in plain words, not in pydantic's."""
 
 from collections.abc import Mapping
 from decimal import Decimal

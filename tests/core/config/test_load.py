@@ -1,4 +1,4 @@
-"""Configuration files: what they set, what is wrong with them and on which line."""
+"""Configuration files: their settings, and errors with file, line and key."""
 
 import json
 from dataclasses import replace
@@ -172,7 +172,7 @@ def test_no_setting_of_a_file_is_taken_and_forgotten(name: str) -> None:
     assert getattr(settings, name) != getattr(KNOWN.settings, name)
 
 
-#: A file of one line or more, and how its first problem begins after the name of the file.
+#: Content of a file, and the beginning of its first problem after the name of the file.
 PROBLEMS = [
     ("debate:\n  roundz: 3", 'line 2: debate.roundz is no setting. Did you mean "rounds"?'),
     ("\nvotes: {}", 'line 2: votes is no setting. Did you mean "vote"?'),
@@ -233,12 +233,20 @@ def test_a_problem_names_file_line_key_and_the_nearest_name(text: str, problem: 
     assert problems(text)[0].startswith(f"moot.yaml, {problem}")
 
 
-def test_problems_stand_in_the_order_of_their_lines() -> None:
-    lines = problems("zzz: 1\nlimits:\n  debate_cost: x\ndebate:\n  rouns: 2\nqqq: 1")
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("zzz: 1\nlimits:\n  debate_cost: x\ndebate:\n  rouns: 2\nqqq: 1", (1, 3, 5, 6)),
+        # A misspelt key hides no other problem.
+        ("debate:\n  rouns: 2\n  format: cirtique\ndefault_model: {provider: openia}", (2, 3, 4)),
+    ],
+)
+def test_all_problems_are_listed_in_the_order_of_their_lines(
+    text: str, numbers: tuple[int, ...]
+) -> None:
+    lines = problems(text)
 
-    assert [line.split(":")[0] for line in lines] == [
-        f"moot.yaml, line {number}" for number in (1, 3, 5, 6)
-    ]
+    assert [line.split(":")[0] for line in lines] == [f"moot.yaml, line {n}" for n in numbers]
 
 
 def test_a_number_of_json_is_one() -> None:
@@ -249,17 +257,9 @@ def test_a_number_of_json_is_one() -> None:
     assert (stall.first_token, stall.between_tokens) == (120, 30)
 
 
-def test_a_misspelt_key_hides_no_other_problem() -> None:
-    lines = problems("debate:\n  rouns: 2\n  format: cirtique\ndefault_model: {provider: openia}")
-
-    assert [line.split(":")[0] for line in lines] == [
-        f"moot.yaml, line {number}" for number in (2, 3, 4)
-    ]
-
-
 SERVER = "name: a, channels: ['*'], tools: [{name: t}]"
 LOG = "name: a, url: https://x, secret_variable: A_SECRET"
-#: The section, what it holds, and words of its first problem.
+#: A section, its content, and words of its only problem.
 IN_SECTIONS = [
     *(("evidence", f"mcp_servers: [{servers}]", words) for servers, words in [
         (f"{{{SERVER}}}", "mcp_servers[0]: needs a command or a url, one of the two"),

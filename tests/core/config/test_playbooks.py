@@ -1,4 +1,4 @@
-"""Playbooks: what their files say, what is wrong with one and on which line."""
+"""Playbooks: their values, and errors with file, line and key."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The published schema and the documents say what the program takes."""
+"""The published schema and the documents agree with the program's settings."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The database: what is written stays written, and trouble is told in words."""
+"""The database: durability, locking, and texts of errors."""
 
 import asyncio
 import gc
@@ -44,7 +44,7 @@ def put(word: str) -> Callable[[Connection], str]:
 
 
 def count_and_put(connection: Connection) -> int:
-    """Read, then write what was read: two at once must not read the same."""
+    """Read a count and write it: two transactions must not read the same count."""
     count: int = connection.exec_driver_sql("SELECT count(*) FROM words").scalar_one()
     put(f"w{count}")(connection)
     return count
@@ -71,7 +71,7 @@ async def test_a_read_that_fails_half_way_leaves_no_old_state_behind(database: D
 
     for number in range(300):
         await database.write(put(f"w{number}"))
-    failures: list[BaseException] = []  # they refer to all that failed, as a log's traceback does
+    failures: list[BaseException] = []  # keep the tracebacks alive, as a log does
     for _ in range(8):
         with pytest.raises(RunLost) as failure:
             await database.read(fail_half_way)
@@ -361,7 +361,7 @@ async def test_work_is_repeated_while_that_may_help(
         pauses.append(seconds)
 
     def trouble(connection: Connection) -> int:
-        """The database refuses it some times; what it wrote before is undone."""
+        """Fail the first times. Each failure must undo the insertion."""
         nonlocal tried
         tried += 1
         connection.exec_driver_sql("INSERT INTO tries VALUES (1)")

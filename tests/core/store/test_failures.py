@@ -1,4 +1,4 @@
-"""What errors of the two drivers mean."""
+"""Explanations of errors of both database drivers."""
 
 import sqlite3
 

@@ -1,4 +1,4 @@
-"""PostgreSQL as it is when machines freeze and servers restart."""
+"""PostgreSQL when processes freeze and the server restarts."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""After a purge: which later debates hold a deleted one's words, on both databases."""
+"""After a deletion: finding debates that cite a deleted debate, on both databases."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""The tables: made by the migrations, the same as the program describes them."""
+"""Migrations: their tables equal the tables that the program defines."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Package:
     version_table: str
 
     def take_steps(self, connection: Connection) -> None:
-        """Take each step from an empty database on."""
+        """Run all migrations on an empty database."""
         take_steps(connection, self.location, self.version_table)
 
 

@@ -1,4 +1,4 @@
-"""Debates as people find them when they act: a store, and what was recorded in it."""
+"""Test helpers: a debate in a store, with the events recorded in it."""
 
 import asyncio
 from datetime import UTC, datetime

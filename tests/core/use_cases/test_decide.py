@@ -1,4 +1,4 @@
-"""What the team decides, thinks and saw come of it: recorded once, without secrets."""
+"""Decisions, feedback and outcomes are recorded once, without secrets."""
 
 from dataclasses import replace
 
@@ -99,7 +99,7 @@ async def test_a_ballot_that_cannot_be_counted_says_what_to_do(
 
 
 async def more_debates(log: Recording, *names: str) -> None:
-    """Debates begun a second apart; they decide something and end where their name does not say."""
+    """Create debates a second apart. They decide something and end, unless their names say not."""
     for name in names:
         log.clock.advance(1)
         started = DebateStarted(setup=a_setup())

@@ -1,4 +1,4 @@
-"""Facts take effect though nobody waits for them; nothing of a deleted debate is held."""
+"""Facts take effect even if the caller is cancelled; deleted debates leave the cache."""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from tests.core.use_cases.logs import DANA
 
 
 class LateStore(InMemoryStore):
-    """Commits at once and says so late; notes from where logs are read, until they are gone."""
+    """Commits at once and returns late; records the positions from which logs are read."""
 
     def __init__(self) -> None:
         super().__init__()

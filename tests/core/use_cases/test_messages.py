@@ -1,4 +1,4 @@
-"""People answer, write notes, edit and delete: no words are lost, doubled, or taken for others."""
+"""Answers, notes, edits and deletions: nothing is lost, doubled, or misread."""
 
 import asyncio
 from collections.abc import Mapping
@@ -33,12 +33,12 @@ class Thread:
     async def says(
         self, text: str, origin: str = "m1", by: Person = DANA, edited: str = ""
     ) -> ReplyOutcome:
-        """A message arrives; an edit where it names a time."""
+        """Deliver a message; an edited one if `edited` is set."""
         reply = PersonsReply(debate_id=DEBATE, by=by, text=text, origin=origin, edited=edited)
         return await self.answer.take(reply)
 
     async def fills(self, *answers: GivenAnswer) -> list[int]:
-        """A form arrives; returns the numbers of those that came too late."""
+        """Submit a form; return the numbers of answers that came too late."""
         reply = PersonsReply(debate_id=DEBATE, by=DANA, origin="V1")
         return list(await self.answer.form(reply, answers))
 

@@ -1,4 +1,4 @@
-"""Which questions ask for a decision that was taken, and what the register answers."""
+"""Recognizing questions about earlier decisions, and finding the decisions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Reminders: of the decision that stands, once, on the morning of the person it concerns."""
+"""Reminders of the current decision, once, in the morning of the person's time zone."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
@@ -48,7 +48,7 @@ class Dates:
 
 
 class Team:
-    """A debate, and what a team in Berlin does about it as days go by."""
+    """A debate of a team in Berlin, with steps of days."""
 
     def __init__(self, ask_after_days: int = 90) -> None:
         self.log = Recording()
@@ -66,7 +66,7 @@ class Team:
         await self.remind.put(await self.log.debate(), decision, self.log.clock.now())
 
     async def after(self, days: float) -> list[int]:
-        """Let days go by, look twice; return the numbers of all times people were asked."""
+        """Advance the clock, check twice; return the numbers of all requests for an outcome."""
         self.log.clock.advance(days * 24 * 3600)
         await self.remind.look()
         await self.remind.look()

@@ -1,4 +1,4 @@
-"""What a reply means while agents wait for answers."""
+"""Parsing replies to the agents' questions."""
 
 from collections.abc import Mapping, Sequence
 

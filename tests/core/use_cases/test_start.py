@@ -1,4 +1,4 @@
-"""Starting a debate, and asking after it: what forbids it before money is spent."""
+"""Starting debates and asking follow-up questions: caps refuse them before money is spent."""
 
 from dataclasses import replace
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Who may steer a debate and change its options, and that doing it twice has one effect."""
+"""Who may steer a debate and change its options; repeated calls have no further effect."""
 
 from collections.abc import Sequence
 
