@@ -65,8 +65,8 @@ def _summary_lines(metrics: SummaryMetrics) -> Iterator[str]:
     yield f"  ready before they were wanted: {metrics.ready_before_needed}; {late}"
     yield f"  turns that waited for one: {metrics.blocked}, {duration(metrics.blocked_seconds)}"
     for timing in metrics.timings:
-        state = f"ready after {duration(timing.seconds)}" if timing.made else "not made"
-        use = "in time" if timing.wanted else "for the board"
+        state = f"ready after {duration(timing.seconds)}" if timing.is_made else "not made"
+        use = "in time" if timing.is_needed else "for the board"
         if timing.late:
             use = f"late by {duration(timing.late)} for {quantity(len(timing.missed_by), 'turn')}"
         yield f"  {timing.key}: {state}, {use}"

@@ -85,13 +85,13 @@ async def synthesise(
         return VerdictReached(verdict=debate.draft, edition=debate.edition)
     verdict = await _first_verdict(calls, debate, turn)
     if debate.draft and debate.audit:
-        verdict = _mended_verdict(debate, debate.draft, debate.audit, verdict)
+        verdict = _corrected_verdict(debate, debate.draft, debate.audit, verdict)
     elif verdict.source is not VerdictSource.WINNER and auditor_of(debate):
         return VerdictDrafted(turn=turn, verdict=verdict, edition=debate.edition)
     return VerdictReached(verdict=verdict, edition=debate.edition)
 
 
-def _mended_verdict(debate: Debate, draft: Verdict, audit: Audit, verdict: Verdict) -> Verdict:
+def _corrected_verdict(debate: Debate, draft: Verdict, audit: Audit, verdict: Verdict) -> Verdict:
     wasted_usage = draft.lost + (draft.call.usage if draft.call else Usage())
     if verdict.source is VerdictSource.WINNER:  # no judge corrected the draft
         wasted_usage = verdict.lost

@@ -107,9 +107,9 @@ class SummaryTiming:
     #: Time from when it could be made until it was ready or given up.
     seconds: float
     #: Whether it exists; if not, it failed or is still being made.
-    made: bool
+    is_made: bool
     #: Whether a prompt shows it; if not, only the board does.
-    wanted: bool
+    is_needed: bool
     #: Time that it was missing after the start of the first turn that shows it; 0: in time.
     late: float
     missed_by: tuple[str, ...]
@@ -173,7 +173,7 @@ def summary_metrics(
         chars_after=sum(summary.after_chars for summary in summaries),
         average_seconds=sum(call.latency_ms for call in calls) / 1000 / max(1, len(calls)),
         ready_before_needed=sum(
-            timing.made and timing.wanted and not timing.late for timing in timings
+            timing.is_made and timing.is_needed and not timing.late for timing in timings
         ),
         late=len(late),
         late_seconds=_covered_seconds(late),
@@ -190,14 +190,14 @@ def _timings(
     """The timing of each summary, the times when summaries were missing, and waits of turns."""
     speeches = {**debate.contributions, **debate.guidance}
     calls = {key: speech.call for key, speech in speeches.items()}
-    wanted_by: dict[str, list[Span]] = {}
+    readers_by_summary: dict[str, list[Span]] = {}
     for span in spans:
         if calls.get(span.turn.key, span):  # turns that were carried over have no prompt
             for turn in strategies.shown_summaries(debate, span.turn):
-                wanted_by.setdefault(turn.key, []).append(span)
+                readers_by_summary.setdefault(turn.key, []).append(span)
     timings, late, waits = list[SummaryTiming](), list[_Times](), dict[str, _Times]()
     for span in (span for span in spans if span.turn.act is Act.SUMMARY):
-        readers = wanted_by.get(span.turn.key, [])
+        readers = readers_by_summary.get(span.turn.key, [])
         end = (span.outcome.at if span.outcome else debate.now).timestamp()
         too_early = [reader for reader in readers if reader.ready.at.timestamp() < end]
         first = min((reader.ready.at.timestamp() for reader in too_early), default=end)
@@ -210,8 +210,8 @@ def _timings(
             SummaryTiming(
                 key=span.turn.key,
                 seconds=end - span.ready.at.timestamp(),
-                made=span.turn.key in debate.summaries,
-                wanted=bool(readers),
+                is_made=span.turn.key in debate.summaries,
+                is_needed=bool(readers),
                 late=end - first,
                 missed_by=tuple(reader.turn.key for reader in too_early),
             )
@@ -341,7 +341,7 @@ def _lines(debate: Debate, explanation: TurnExplanation, *, most: int) -> Iterat
             size = f"{number(part.chars)} of {size}: the rest did not fit the model's context"
         yield f"  saw {part.label} ({part.kind}, {size})"
     for timing in explanation.late:
-        when = f"came {duration(timing.late)} later" if timing.made else "never came"
+        when = f"came {duration(timing.late)} later" if timing.is_made else "never came"
         yield f"  needed {timing.key}, which {when}: it was shown the contributions"
     if span.outcome is None:
         yield "  has no outcome"

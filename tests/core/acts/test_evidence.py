@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from core.acts.take import Turns, read_source
+from core.acts.take import read_source
 from core.debate.debate_events import DebateStarted
 from core.debate.evidence import CitationStatus, Source, SourceKind, SourceReference, SourceText
 from core.debate.log import fold
@@ -15,25 +15,13 @@ from core.debate.setup import Setup
 from core.debate.state import Debate, Status
 from core.debate.turn import Act
 from core.debate.turn_events import SourceRead
-from core.engine import Engine
 from core.errors import BadInput
-from core.llm.call import ModelCalls
 from core.request import ModelRequest, PartKind
 from core.rules.sources import MOST_CHARACTERS, MOST_SOURCES, reading_turn
-from core.testing import (
-    InMemoryStore,
-    ManualClock,
-    RecordingSink,
-    Script,
-    ScriptedProvider,
-    a_setup,
-    a_verdict_reply,
-    log_of,
-    plausible_reply,
-)
+from core.testing import ScriptedProvider, a_setup, a_verdict_reply, log_of, plausible_reply
+from tests.core.bench import Bench
 
 ANN = Person(id="U1", name="Ann")
-DEBATE = "dabc2345"
 LOAD = "# Load\n\nThe queue took 2,000 jobs/s.\n\n# Food\n\nThe canteen has soup."
 TRUE = '[e1: "The queue took 2,000 jobs/s"]'
 FAKE = '[e1: "The queue took 9,000 jobs/s"]'
@@ -73,27 +61,9 @@ def quoting(request: ModelRequest) -> str:
     return f"{reply}\n\nIt holds: {TRUE} and {FAKE}." if is_speech else reply
 
 
-class EvidenceRun:
-    """A debate with sources and a scripted model."""
-
-    def __init__(
-        self, shelf: Shelf, *names: str, room: int = 24_000, script: Script = quoting
-    ) -> None:
-        self.setup, self.shelf = with_files(*names, room=room), shelf
-        self.store, self.provider = InMemoryStore(), ScriptedProvider(script)
-
-    async def run(self) -> Debate:
-        clock = ManualClock()
-        turns = Turns(ModelCalls({"scripted": self.provider}, clock), reader=self.shelf)
-        engine = Engine(store=self.store, turns=turns, sink=RecordingSink(), clock=clock)
-        started = DebateStarted(setup=self.setup)
-        await self.store.create(DEBATE, started, origin="o", at=clock.now())
-        return await engine.run(DEBATE)
-
-
 async def test_invented_quotes_are_struck_out_in_all_later_prompts() -> None:
-    setting = EvidenceRun(Shelf({"load": LOAD}), "load")
-    debate = await setting.run()
+    bench = Bench(ScriptedProvider(quoting), reader=Shelf({"load": LOAD}))
+    debate = await bench.run(with_files("load"))
 
     contribution = debate.contributions["r1/proposal/architect"]
     assert [citation.status for citation in contribution.citations] == [
@@ -104,14 +74,14 @@ async def test_invented_quotes_are_struck_out_in_all_later_prompts() -> None:
     assert contribution.text.endswith(f"It holds: {TRUE} and {struck}.")
     assert contribution.warnings == ("1 quote not found in the sources, and struck out.",)
     for act in (Act.CRITIQUE, Act.BALLOT, Act.SYNTHESIS):
-        for request in setting.provider.requests_of(act):
+        for request in bench.provider.requests_of(act):
             texts = "\n".join(part.text for part in request.parts if part.kind is not PartKind.TASK)
             assert struck in texts
-            told = 'The queue took 9,000 jobs/s" (e1'
-            assert FAKE not in texts.replace(struck, "").replace(told, "")
+            fault = 'The queue took 9,000 jobs/s" (e1'
+            assert FAKE not in texts.replace(struck, "").replace(fault, "")
 
 
-def looking_up(*replies: str) -> EvidenceRun:
+async def lookup(*replies: str) -> tuple[Bench, Debate]:
     """A debate on a long book; the architect answers with `replies` one after the other."""
     pages = "\n\n".join(
         f"# Part {n}\n\n{'The zebra does nothing of note here. ' * 30}" for n in range(40)
@@ -124,15 +94,14 @@ def looking_up(*replies: str) -> EvidenceRun:
         is_architect = request.act is Act.PROPOSAL and request.role == "architect"
         return remaining.pop(0) if is_architect and remaining else plausible_reply(request)
 
-    return EvidenceRun(Shelf({"book": book}), "book", room=3000, script=script)
+    bench = Bench(ScriptedProvider(script), reader=Shelf({"book": book}))
+    return bench, await bench.run(with_files("book", room=3000))
 
 
 async def test_an_agent_may_look_up_passages_once_before_it_speaks() -> None:
     reply = '**Take it.** [e1: "The zebra tariff is 12 crowns a month"]'
-    setting = looking_up("LOOK UP: zebra tariff", reply)
-    debate = await setting.run()
-
-    requests = setting.provider.requests
+    bench, debate = await lookup("LOOK UP: zebra tariff", reply)
+    requests = bench.provider.requests
     first, second, *_ = [request for request in requests if request.role == "architect"]
     assert "LOOK UP:" in first.parts[-1].text
     assert any("[…]" in part.text for part in first.parts if part.kind is PartKind.SOURCE)
@@ -147,7 +116,7 @@ async def test_an_agent_may_look_up_passages_once_before_it_speaks() -> None:
 
 
 async def test_a_second_lookup_fails_the_turn() -> None:
-    debate = await looking_up("LOOK UP: zebra", "LOOK UP: tariff").run()
+    _, debate = await lookup("LOOK UP: zebra", "LOOK UP: tariff")
 
     assert debate.status is Status.CONCLUDED
     failure = debate.failures["r1/proposal/architect"]

@@ -87,11 +87,8 @@ async def test_a_restart_without_the_key_concludes_with_the_best_position(act: A
     await bench.provider.wait_until_asked(act)
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
-    clock = SystemClock()
-    turns = Turns(ModelCalls({}, clock))
-    engine = Engine(store=bench.store, turns=turns, sink=RecordingSink(), clock=clock)
-    async with asyncio.timeout(300):
-        debate = await engine.run(DEBATE)
+    bench.provider = ScriptedProvider(name="another")
+    debate = await bench.engine.run(DEBATE)
 
     assert debate.status is Status.CONCLUDED
     assert debate.verdict

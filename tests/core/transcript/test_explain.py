@@ -160,7 +160,7 @@ def test_the_figures_about_summaries() -> None:
     assert metrics.average_seconds == 12
     assert [timing.seconds for timing in metrics.timings] == [8, 14, 19, 8]
     # 5. In time: the first. Late: the second for 38 - 36 s, the third for 55 - 52 s.
-    assert [(timing.wanted, timing.late) for timing in metrics.timings] == [
+    assert [(timing.is_needed, timing.late) for timing in metrics.timings] == [
         (True, 0),
         (True, 2),
         (True, 3),
