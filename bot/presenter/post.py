@@ -1,4 +1,4 @@
-"""How a post is declared: what brings it about, how it looks, where it goes (pure)."""
+"""The declaration of a post: its event, its content and its place (pure)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ from core.debate.state import Debate
 from core.debate.turn import Turn
 
 E = TypeVar("E")
-#: What a method of Slack is called with: a message, or the arguments themselves.
+#: The arguments of a Slack method: a message, or the arguments themselves.
 Content = MessageView | Mapping[str, Any]
 
 
 class PostPlace(Enum):
     #: The debate's own thread.
     THREAD = auto()
-    #: The channel: it begins a thread, or is about the message that does.
+    #: The channel: the post begins a thread, or is about the message that does.
     CHANNEL = auto()
-    #: The thread of people's own in which they asked for the debate, if they did.
+    #: The thread in which people asked for the debate, if any.
     ASKED = auto()
-    #: The thread of the debate that this one goes on from, if it does.
+    #: The thread of the debate that this one continues from, if any.
     OLDER = auto()
 
 
@@ -34,29 +34,29 @@ class Occasion(Generic[E]):
     event: E
     #: The event's number in its debate.
     seq: int
-    #: The log up to this event; empty where nobody read it.
+    #: The log up to this event; empty if the caller did not read it.
     log: Sequence[RecordedEvent] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """What a living post shows: the debate as it is now, and what only the queue knows."""
+    """The input of a living post: the debate in its current state, and facts outside its log."""
 
     debate: Debate
     #: The post's key.
     key: str
-    #: Debates can be shared as pages.
+    #: Whether debates can be shared as pages.
     pages: bool = False
-    #: What people should know besides, as clean text.
+    #: Warnings to show, as plain text.
     remarks: Sequence[str] = ()
-    #: The channel keeps boards pinned after the end.
+    #: Whether the channel keeps boards pinned after the end.
     keep_pinned: bool = False
-    #: Why the post's edition counts no more, as safe mrkdwn; `debate` is then as it was before.
+    #: Why the post's edition counts no more, as safe mrkdwn. `debate` is then the one before that.
     superseded: str = ""
 
 
 def of_event(occasion: Occasion[Any], part: str | int) -> str:
-    """The usual key: the event's number, and which of its posts it is."""
+    """The default key: the event's number and the part."""
     return event_key(occasion.debate.id, occasion.seq, part)
 
 
@@ -64,29 +64,29 @@ def of_event(occasion: Occasion[Any], part: str | int) -> str:
 class Post(Generic[E]):
     """One kind of post. Exactly one of `view` and `shows` is given."""
 
-    #: The event that brings it about.
+    #: The event that causes it.
     on: type[E]
-    #: Its content, fixed once and for all: none, one, or several that follow one another.
+    #: For a post that never changes: its content, in zero or more parts.
     view: Callable[[Occasion[E]], Iterable[Content]] | None = None
-    #: Content of a living post: it is made anew as the debate goes on.
+    #: For a living post: its content, rendered again as the debate goes on.
     shows: Callable[[Scene], Content] | None = None
-    #: Which living post it is: written on its row, and never changed.
+    #: The name of a living post. Stored in its row, so it must never change.
     name: str = ""
-    #: Events after which a person waits for its edit.
+    #: Events after which the post is edited without delay, because a person waits for it.
     prompt: tuple[type[Any], ...] = ()
-    #: It counts for the edition of the debate that its key names.
+    #: Whether the post is for one edition of the debate, which its key names.
     of_edition: bool = False
-    #: Whether the event brings it about.
+    #: Whether this event causes it.
     when: Callable[[Occasion[E]], object] = lambda _: True
-    #: Its key; given the number of the part, from 0 on.
+    #: Its key, for a part's number from 0.
     key: Callable[[Occasion[E], int], str] = of_event
     method: str = "post"
     where: PostPlace = PostPlace.THREAD
-    #: Somebody waits for it: it overtakes what other debates post in the channel.
+    #: Whether it is sent before posts of other debates in the channel: somebody waits for it.
     urgent: bool = False
-    #: The channel sees it, too.
+    #: Whether the channel shows it, too.
     broadcast: bool = False
-    #: The turn whose place it takes in the order people read in; None: it goes out at once.
+    #: The turn that sets its place in the reading order; None: it is sent at once.
     turn: Callable[[E], Turn] | None = None
 
     def posts(self, occasion: Occasion[E]) -> Iterable[NewPost]:
@@ -98,7 +98,7 @@ class Post(Generic[E]):
             self.where is PostPlace.OLDER and not older
         ):
             return
-        # The content of a living post is made when it is sent.
+        # The content of a living post is rendered when it is sent.
         contents: Iterable[Content] = self.view(occasion) if self.view else [{}]
         for part, content in enumerate(contents):
             payload = content.payload if isinstance(content, MessageView) else dict(content)
@@ -122,7 +122,7 @@ class Post(Generic[E]):
 
 
 def reaction(on: type[E], emoji: str, message: Callable[[E], str]) -> Post[E]:
-    """An emoji on the message of a person's that an event is; none where it is no message."""
+    """An emoji on the person's message that caused the event; nothing if it was not a message."""
 
     def view(occasion: Occasion[E]) -> Sequence[Content]:
         ts = note_ts(message(occasion.event))
@@ -135,7 +135,7 @@ def reaction(on: type[E], emoji: str, message: Callable[[E], str]) -> Post[E]:
 
 
 def post_about(debate: Debate, key: str, content: Content, method: str = "post") -> NewPost:
-    """A post in a debate's thread that is not one of those its events bring about."""
+    """A post in a debate's thread outside the registry of posts."""
     post = Post[Debate](
         on=Debate, view=lambda _: [content], key=lambda _, _part: key, method=method
     )
@@ -143,9 +143,9 @@ def post_about(debate: Debate, key: str, content: Content, method: str = "post")
 
 
 def marked_content(debate: Debate, content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what is shown, with the note that it is an example where the debate is one.
+    """Add the note about written examples to the content, if the debate is one.
 
-    The note is in the blocks, for the eye, and in the text, for notifications and screen readers.
+    It is in the blocks and in the text, which notifications and screen readers use.
     """
     if not is_example(debate) or "text" not in content:
         return content

@@ -1,6 +1,6 @@
-"""Every post of a debate, declared once, in the order in which an event brings them about (pure).
+"""The registry of all posts of a debate, in the order in which an event causes them (pure).
 
-Keys are made from the event, so that presenting it twice changes nothing.
+Keys are made from the event, so that presenting it twice queues nothing new.
 
 Reason: one table of all posts, in one place.
 """
@@ -89,12 +89,12 @@ from core.transcript.review_comment import task_list
 
 T = TypeVar("T")
 
-#: Says "read and passed on" to the person who wrote a note.
+#: The reaction to a note: it is read and passed on.
 _SEEN = "eyes"
-#: Says "this is an answer" to the person who wrote one.
+#: The reaction to a message that counts as an answer.
 _TAKEN = "white_check_mark"
 _TITLE_LIMIT = 200
-#: Events after which somebody looks at the board.
+#: Events after which people look at the board.
 _FOR_BOARD = (
     DebateConcluded,
     DebateFailed,
@@ -106,7 +106,7 @@ _FOR_BOARD = (
     VerdictReached,
     VoteCalled,
 )
-#: Events that may open or close a card, or answer what it asks.
+#: Events that may close a card, or answer its questions.
 _FOR_CARDS = (
     AnswerWithdrawn,
     ClarificationAnswered,
@@ -123,7 +123,7 @@ _FOR_CARDS = (
 
 
 def _board(scene: Scene) -> MessageView:
-    """After the end it links to the verdict and the vote."""
+    """The board; after the end it links to the verdict and the vote."""
     debate, links = scene.debate, dict[str, str]()
     if debate.status is not Status.RUNNING and debate.verdict:
         links["Verdict"] = address_of(headline_key(debate.id, debate.edition))
@@ -134,34 +134,34 @@ def _board(scene: Scene) -> MessageView:
 
 def _card(scene: Scene) -> MessageView:
     debate = scene.debate
-    opened = debate.clarifications.values()
-    return card(debate, next(c for c in opened if card_key(debate.id, c.turn.key) == scene.key))
+    cards = debate.clarifications.values()
+    return card(debate, next(c for c in cards if card_key(debate.id, c.turn.key) == scene.key))
 
 
 def _headline(scene: Scene) -> MessageView:
-    reached, pages = _known(scene.debate.verdict), scene.pages
-    return headline(scene.debate, reached, superseded=scene.superseded, pages=pages)
+    verdict, pages = _required(scene.debate.verdict), scene.pages
+    return headline(scene.debate, verdict, superseded=scene.superseded, pages=pages)
 
 
 def _vote(scene: Scene) -> MessageView:
-    return vote_post(scene.debate, _known(scene.debate.tally), superseded=scene.superseded)
+    return vote_post(scene.debate, _required(scene.debate.tally), superseded=scene.superseded)
 
 
-def _known(value: T | None) -> T:
+def _required(value: T | None) -> T:
     if value is None:
-        raise LogBroken("The log lacks what a post of its own shows.")
+        raise LogBroken("The log lacks the data that one of its posts shows.")
     return value
 
 
 def _pin(scene: Scene) -> Mapping[str, Any]:
-    """The board is pinned while its debate runs, and longer where the channel wants that."""
+    """The board is pinned while its debate runs, and longer if the channel's settings say so."""
     status = scene.debate.status
     is_kept = status is Status.CONCLUDED and (scene.keep_pinned or scene.debate.is_sealed)
     return {"pinned": status is Status.RUNNING or is_kept}
 
 
 def _session(scene: Scene) -> Mapping[str, Any]:
-    """Slack shows that the app works, with a Stop of its own, while the status is `processing`.
+    """Slack shows that the app works, with its own Stop button, while the status is `processing`.
 
     Source: https://docs.slack.dev/ai/agent-sessions.
     """
@@ -174,23 +174,22 @@ def _session(scene: Scene) -> Mapping[str, Any]:
 
 
 def session_status(debate: Debate) -> str:
-    """Slack's word for how the debate stands."""
+    """The debate's state as a status of Slack's agent sessions."""
     if debate.status is Status.FAILED:
         return "closed"
     if debate.status is Status.CONCLUDED or debate.verdict or debate.stop:
-        return "active"  # nothing is left to be stopped; people can still write and decide
+        return "active"  # not `processing`, as nothing is left to stop; people can write and decide
     waits = debate.paused_by or debate.outage or debate.waits_for_answers
     return "suspended" if waits else "processing"
 
 
 def _outcome(scene: Scene) -> MessageView:
-    """Every post about one decision looks the same."""
     debate = scene.debate
-    of = next((d for d in debate.decisions if f"/outcome/{d.origin}/" in scene.key), None)
-    return outcome_post(debate, of)
+    decision = next((d for d in debate.decisions if f"/outcome/{d.origin}/" in scene.key), None)
+    return outcome_post(debate, decision)
 
 
-# --- what is fixed --------------------------------------------------------------------------------
+# --- posts that never change ---------------------------------------------------------------------
 
 
 def _eyes_on_mention(occasion: Occasion[DebateStarted]) -> Sequence[Mapping[str, Any]]:
@@ -199,7 +198,7 @@ def _eyes_on_mention(occasion: Occasion[DebateStarted]) -> Sequence[Mapping[str,
 
 
 def _sources(occasion: Occasion[SourceRead]) -> Iterator[MessageView]:
-    """A line for all that was decided earlier, in a quiet debate on the board; else for each."""
+    """One line for all earlier decisions (on the board if quiet), and one for each other source."""
     source = occasion.event.source
     if source.reference.kind is SourceKind.REGISTER:
         if _is_loud(occasion) and (text := notices.decided_earlier(occasion.debate)):
@@ -214,9 +213,9 @@ def _answer(occasion: Occasion[FollowUpAnswered]) -> Sequence[MessageView]:
     return answer_views(occasion.debate, question, answer)
 
 
-def _told_in_asked(occasion: Occasion[VerdictReached]) -> MessageView:
-    whole = address_of(headline_key(occasion.debate.id, occasion.event.edition))
-    return notices.verdict_in_short(occasion.debate, occasion.event.verdict, whole)
+def _verdict_reply(occasion: Occasion[VerdictReached]) -> MessageView:
+    address = address_of(headline_key(occasion.debate.id, occasion.event.edition))
+    return notices.verdict_in_short(occasion.debate, occasion.event.verdict, address)
 
 
 def _reminders(occasion: Occasion[ReminderDue]) -> Sequence[MessageView]:
@@ -227,9 +226,9 @@ def _reminders(occasion: Occasion[ReminderDue]) -> Sequence[MessageView]:
 
 
 def _report(occasion: Occasion[DebateConcluded]) -> Mapping[str, Any]:
-    """The report, the decision record, the whole record: files that hang on the verdict's post."""
+    """The report, the decision record and the full record, attached to the verdict's post."""
     debate = occasion.debate
-    # A post in doubt is looked for by these names: those of an earlier edition are other ones.
+    # The queue finds an upload in doubt by its file names, so each edition has different ones.
     edition = f"-edition-{debate.edition}" if debate.edition > 1 else ""
     files, words = _files(debate, occasion.log, f"moot-{debate.id}{edition}")
     verdict_post = headline_key(debate.id, debate.edition)
@@ -237,7 +236,7 @@ def _report(occasion: Occasion[DebateConcluded]) -> Mapping[str, Any]:
 
 
 def _decision_views(occasion: Occasion[DecisionRecorded]) -> Mapping[str, Any]:
-    """What the team made of the verdict, with the decision record that says so."""
+    """The team's decision, with the new decision record as a file."""
     debate, text = occasion.debate, decision_line(occasion.event.decision).text
     name = f"moot-{debate.id}-{occasion.seq}-decision.md"
     return {
@@ -250,7 +249,7 @@ def _decision_views(occasion: Occasion[DecisionRecorded]) -> Mapping[str, Any]:
 def _files(
     debate: Debate, log: Sequence[RecordedEvent], name: str
 ) -> tuple[Sequence[Mapping[str, str]], str]:
-    """The files of a debate, and what they are; of a review also the list for a pull request."""
+    """The files of a debate and their description. A review also has a list for a pull request."""
     files = [
         {"filename": f"{name}-report.md", "content": report(debate)},
         {"filename": f"{name}-decision.md", "content": adr(debate)},
@@ -266,7 +265,7 @@ def _files(
 
 
 def _counts(occasion: Occasion[Any]) -> bool:
-    """Whether it was not written while somebody wanted the debate to go on."""
+    """Whether the event belongs to the debate's current edition."""
     return occasion.event.edition == occasion.debate.edition
 
 
@@ -282,38 +281,40 @@ POSTS: Final[Sequence[Post[Any]]] = (
         shows=_board,
         name="board",
         prompt=_FOR_BOARD,
-        key=lambda it, _: board_key(it.debate.id),
+        key=lambda occasion, _: board_key(occasion.debate.id),
         where=PostPlace.CHANNEL,
         urgent=True,
     ),
-    # Leads from the thread of the older debate here. Two debates are presented side by side: only
-    # together with this board the line is sure to be sent after it, and so to have its address.
+    # The line in the older debate's thread that links here. It is queued with this board, because
+    # debates are presented in parallel: only so it is sent after the board, and has its address.
     Post(
         on=DebateStarted,
-        when=lambda it: it.debate.setup.continues != it.debate.id,
-        view=lambda it: [
+        when=lambda occasion: occasion.debate.setup.continues != occasion.debate.id,
+        view=lambda occasion: [
             notices.continuation_line(
-                address_of(board_key(it.debate.id)),
-                it.debate.setup.question,
-                it.debate.setup.asked_by,
+                address_of(board_key(occasion.debate.id)),
+                occasion.debate.setup.question,
+                occasion.debate.setup.asked_by,
             )
         ],
-        key=lambda it, _: continued_key(it.debate.setup.continues, it.debate.id),
+        key=lambda occasion, _: continued_key(occasion.debate.setup.continues, occasion.debate.id),
         where=PostPlace.OLDER,
     ),
-    # The eyes on the message that asked, and the way to the board.
+    # A reaction to the message that asked for the debate, and a link to the board.
     Post(
         on=DebateStarted,
         view=_eyes_on_mention,
-        key=lambda it, _: asking_thread_key(it.debate.id, "eyes"),
+        key=lambda occasion, _: asking_thread_key(occasion.debate.id, "eyes"),
         method="react",
         where=PostPlace.CHANNEL,
         urgent=True,
     ),
     Post(
         on=DebateStarted,
-        view=lambda it: [notices.board_link_line(it.debate, address_of(board_key(it.debate.id)))],
-        key=lambda it, _: asking_thread_key(it.debate.id, "link"),
+        view=lambda occasion: [
+            notices.board_link_line(occasion.debate, address_of(board_key(occasion.debate.id)))
+        ],
+        key=lambda occasion, _: asking_thread_key(occasion.debate.id, "link"),
         where=PostPlace.ASKED,
         urgent=True,
     ),
@@ -321,7 +322,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
         on=DebateStarted,
         shows=_pin,
         name="pin",
-        key=lambda it, _: pin_key(it.debate.id),
+        key=lambda occasion, _: pin_key(occasion.debate.id),
         method="pin",
     ),
     # The debate as an agent's session, where the app is installed as an agent.
@@ -330,96 +331,110 @@ POSTS: Final[Sequence[Post[Any]]] = (
         shows=_session,
         name="session",
         prompt=_FOR_BOARD,
-        key=lambda it, _: session_key(it.debate.id),
+        key=lambda occasion, _: session_key(occasion.debate.id),
         method="session",
     ),
     # The question in full where the board has no room for it.
     Post(
         on=DebateStarted,
-        view=lambda it: () if shows_full_question(it.debate) else notices.question_posts(it.debate),
+        view=lambda occasion: (
+            () if shows_full_question(occasion.debate) else notices.question_posts(occasion.debate)
+        ),
     ),
     reaction(NoteAdded, _SEEN, lambda event: event.note.id.partition("/")[0]),
     # A note from a form is shown to everybody.
     Post(
         on=NoteAdded,
-        when=lambda it: not note_ts(it.event.note.id.partition("/")[0]),
-        view=lambda it: [notices.added_note(it.event.note)],
+        when=lambda occasion: not note_ts(occasion.event.note.id.partition("/")[0]),
+        view=lambda occasion: [notices.added_note(occasion.event.note)],
     ),
     Post(
         on=ClarificationsOpened,
-        when=lambda it: it.event.clarifications.items,
+        when=lambda occasion: occasion.event.clarifications.items,
         shows=_card,
         name="card",
         prompt=_FOR_CARDS,
-        key=lambda it, _: card_key(it.debate.id, it.event.clarifications.turn.key),
+        key=lambda occasion, _: card_key(
+            occasion.debate.id, occasion.event.clarifications.turn.key
+        ),
         urgent=True,
     ),
     reaction(ClarificationAnswered, _TAKEN, lambda event: event.answer.origin),
-    # What an agent said; what was carried over has been read already. Its key is made from its
-    # turn, so that others can link to it.
+    # A contribution, unless it was carried over and so posted before. Its key is made from its
+    # turn, so that other posts can link to it.
     Post(
         on=ContributionMade,
-        when=lambda it: is_shown(it.event.contribution),
-        view=lambda it: turn_posts(it.debate, it.event.contribution),
-        key=lambda it, part: turn_key(it.debate.id, it.event.contribution.turn.key, part),
+        when=lambda occasion: is_shown(occasion.event.contribution),
+        view=lambda occasion: turn_posts(occasion.debate, occasion.event.contribution),
+        key=lambda occasion, part: turn_key(
+            occasion.debate.id, occasion.event.contribution.turn.key, part
+        ),
         turn=lambda event: event.contribution.turn,
     ),
     Post(
         on=TurnFailed,
-        when=lambda it: ACTS[it.event.failure.turn.act].is_posted,
-        view=lambda it: [notices.turn_failure_line(it.debate, it.event.failure)],
+        when=lambda occasion: ACTS[occasion.event.failure.turn.act].is_posted,
+        view=lambda occasion: [notices.turn_failure_line(occasion.debate, occasion.event.failure)],
         turn=lambda event: event.failure.turn,
     ),
     Post(
         on=FacilitatorDecided,
-        when=lambda it: _is_loud(it) or it.event.guidance.next_step is not NextStep.GO_ON,
-        view=lambda it: [notices.guidance_line(it.debate, it.event.guidance)],
+        when=lambda occasion: (
+            _is_loud(occasion) or occasion.event.guidance.next_step is not NextStep.GO_ON
+        ),
+        view=lambda occasion: [notices.guidance_line(occasion.debate, occasion.event.guidance)],
         turn=lambda event: event.guidance.turn,
     ),
-    # That a round is held shows on the board; the verdict says when the last one was over.
+    # The board shows that a round is held, and the verdict shows what ended the rounds.
     Post(
         on=GatePassed,
-        when=lambda it: (
-            (it.event.gate.ends_rounds or it.event.gate.skips)
-            and (_is_loud(it) or not it.event.gate.turn.round)
+        when=lambda occasion: (
+            (occasion.event.gate.ends_rounds or occasion.event.gate.skips)
+            and (_is_loud(occasion) or not occasion.event.gate.turn.round)
         ),
-        view=lambda it: [notices.rounds_end_line(it.debate, it.event.gate)],
+        view=lambda occasion: [notices.rounds_end_line(occasion.debate, occasion.event.gate)],
     ),
-    Post(on=OptionEdited, view=lambda it: [notices.option_change_line(it.debate, it.event.edit)]),
+    Post(
+        on=OptionEdited,
+        view=lambda occasion: [notices.option_change_line(occasion.debate, occasion.event.edit)],
+    ),
     Post(on=SourceRead, view=_sources),
-    # Before anybody spoke the debate ends at once, and its end says who stopped it.
+    # Without any position the debate ends at once, and the post about its end names the person.
     Post(
         on=StopRequested,
-        when=lambda it: format_of(it.debate).positions(it.debate),
-        view=lambda it: [notices.stop_line(it.event.stop)],
+        when=lambda occasion: format_of(occasion.debate).positions(occasion.debate),
+        view=lambda occasion: [notices.stop_line(occasion.event.stop)],
     ),
-    Post(on=VoteCalled, view=lambda it: [notices.vote_call_line(it.event.by)]),
-    # Where nobody paused it, a backup was restored; the board says that.
+    Post(on=VoteCalled, view=lambda occasion: [notices.vote_call_line(occasion.event.by)]),
+    # A pause without a person is that of a restored backup, which the board shows.
     Post(
         on=DebatePaused,
-        when=lambda it: it.event.by.id,
-        view=lambda it: [notices.pause_line(it.event.by)],
+        when=lambda occasion: occasion.event.by.id,
+        view=lambda occasion: [notices.pause_line(occasion.event.by)],
     ),
-    Post(on=DebateResumed, view=lambda it: [notices.resume_line(it.event.by)]),
-    Post(on=OutageBegan, view=lambda it: [notices.outage(it.event.reason)]),
+    Post(on=DebateResumed, view=lambda occasion: [notices.resume_line(occasion.event.by)]),
+    Post(on=OutageBegan, view=lambda occasion: [notices.outage(occasion.event.reason)]),
     Post(on=OutageEnded, view=lambda _: [notices.outage_end()]),
-    Post(on=TimeRanOut, view=lambda it: [notices.out_of_time(of_outage=it.event.of_outage)]),
-    # In a quiet debate it is a part of the verdict's post; until then the board has it.
+    Post(
+        on=TimeRanOut,
+        view=lambda occasion: [notices.out_of_time(of_outage=occasion.event.of_outage)],
+    ),
+    # A quiet debate shows the vote on the board, then in the verdict's post.
     Post(
         on=VoteTallied,
-        when=lambda it: _counts(it) and _is_loud(it),
+        when=lambda occasion: _counts(occasion) and _is_loud(occasion),
         shows=_vote,
         name="vote",
         prompt=(PeopleBallotCast, DecisionRecorded),
         of_edition=True,
-        key=lambda it, _: vote_key(it.debate.id, it.event.edition),
+        key=lambda occasion, _: vote_key(occasion.debate.id, occasion.event.edition),
     ),
-    # The whole synthesis, which a quiet debate's short form has folded away; then that short
-    # form, in the channel too.
+    # The full synthesis, which in a quiet debate is a fold of the short form; then the short form,
+    # which the channel shows, too.
     Post(
         on=VerdictReached,
-        when=lambda it: _counts(it) and _is_loud(it),
-        view=lambda it: verdict_posts(it.debate, it.event.verdict),
+        when=lambda occasion: _counts(occasion) and _is_loud(occasion),
+        view=lambda occasion: verdict_posts(occasion.debate, occasion.event.verdict),
     ),
     Post(
         on=VerdictReached,
@@ -428,46 +443,54 @@ POSTS: Final[Sequence[Post[Any]]] = (
         name="headline",
         prompt=(PeopleBallotCast, DecisionRecorded, OutcomeGiven),
         of_edition=True,
-        key=lambda it, _: headline_key(it.debate.id, it.event.edition),
+        key=lambda occasion, _: headline_key(occasion.debate.id, occasion.event.edition),
         broadcast=True,
     ),
     Post(
         on=VerdictReached,
         when=_counts,
-        view=lambda it: [_told_in_asked(it)],
-        key=lambda it, _: asking_thread_key(
-            it.debate.id, "verdict" if it.event.edition == 1 else f"verdict/{it.event.edition}"
+        view=lambda occasion: [_verdict_reply(occasion)],
+        key=lambda occasion, _: asking_thread_key(
+            occasion.debate.id,
+            "verdict" if occasion.event.edition == 1 else f"verdict/{occasion.event.edition}",
         ),
         where=PostPlace.ASKED,
     ),
     Post(
         on=DebateConcluded,
-        when=lambda it: _counts(it) and it.log,
-        view=lambda it: [_report(it)],
-        key=lambda it, _: report_key(it.debate.id, it.debate.edition),
+        when=lambda occasion: _counts(occasion) and occasion.log,
+        view=lambda occasion: [_report(occasion)],
+        key=lambda occasion, _: report_key(occasion.debate.id, occasion.debate.edition),
         method="upload",
     ),
-    Post(on=DebateFailed, view=lambda it: [notices.failure_line(it.debate, it.event.reason)]),
     Post(
         on=DebateFailed,
-        view=lambda it: [
-            notices.failure_line(it.debate, it.event.reason, address_of(board_key(it.debate.id)))
+        view=lambda occasion: [notices.failure_line(occasion.debate, occasion.event.reason)],
+    ),
+    Post(
+        on=DebateFailed,
+        view=lambda occasion: [
+            notices.failure_line(
+                occasion.debate, occasion.event.reason, address_of(board_key(occasion.debate.id))
+            )
         ],
-        key=lambda it, _: asking_thread_key(it.debate.id, "verdict"),
+        key=lambda occasion, _: asking_thread_key(occasion.debate.id, "verdict"),
         where=PostPlace.ASKED,
     ),
     Post(
         on=DebateWanted,
-        view=lambda it: [
-            notices.debate_request_line(it.event.by, had_verdict="verdict" in it.debate.times)
+        view=lambda occasion: [
+            notices.debate_request_line(
+                occasion.event.by, had_verdict="verdict" in occasion.debate.times
+            )
         ],
     ),
-    Post(on=DecisionRecorded, view=lambda it: [_decision_views(it)], method="upload"),
+    Post(on=DecisionRecorded, view=lambda occasion: [_decision_views(occasion)], method="upload"),
     reaction(FollowUpAsked, _SEEN, lambda event: event.question.id),
     Post(
         on=FollowUpAsked,
-        when=lambda it: not note_ts(it.event.question.id),
-        view=lambda it: [question_line(it.event.question)],
+        when=lambda occasion: not note_ts(occasion.event.question.id),
+        view=lambda occasion: [question_line(occasion.event.question)],
     ),
     Post(on=FollowUpAnswered, view=_answer),
     Post(on=ReminderDue, view=_reminders),
@@ -476,34 +499,38 @@ POSTS: Final[Sequence[Post[Any]]] = (
         shows=_outcome,
         name="outcome",
         prompt=(DecisionRecorded, OutcomeGiven),
-        key=lambda it, _: outcome_key(it.debate.id, it.event.decision, it.event.number),
+        key=lambda occasion, _: outcome_key(
+            occasion.debate.id, occasion.event.decision, occasion.event.number
+        ),
     ),
-    # Where people were asked, that post shows it; else the first answer is a post itself.
+    # If people were asked, that post shows the outcome; else the first outcome has its own post.
     Post(
         on=OutcomeGiven,
-        when=lambda it: not it.debate.outcomes_asked.get(it.event.outcome.decision),
+        when=lambda occasion: (
+            not occasion.debate.outcomes_asked.get(occasion.event.outcome.decision)
+        ),
         shows=_outcome,
         name="outcome",
         prompt=(DecisionRecorded, OutcomeGiven),
-        key=lambda it, _: outcome_key(it.debate.id, it.event.outcome.decision, 0),
+        key=lambda occasion, _: outcome_key(occasion.debate.id, occasion.event.outcome.decision, 0),
     ),
 )
 
 #: Living posts by the name on their rows.
 LIVING: Final[Mapping[str, Post[Any]]] = {post.name: post for post in POSTS if post.name}
-#: The same by the event that brings them about.
+#: All posts by the event that causes them.
 _BY_EVENT: Final[Mapping[type[Any], Sequence[Post[Any]]]] = {
     event: tuple(post for post in POSTS if post.on is event)
     for event in {post.on for post in POSTS}
 }
 
 
-def hurried_by(event: object) -> Sequence[str]:
+def prompt_posts(event: object) -> Sequence[str]:
     return [name for name, post in LIVING.items() if isinstance(event, post.prompt)]
 
 
 def turn_of(recorded: RecordedEvent) -> Turn | None:
-    """The turn that an event is the outcome of, if people read it in its phase's place."""
+    """The turn whose result the event is, if the reading order has a place for it."""
     event = recorded.event
     return next((post.turn(event) for post in _BY_EVENT.get(type(event), ()) if post.turn), None)
 
@@ -514,13 +541,13 @@ def posts_of(
     upto = [entry for entry in log if entry.seq <= recorded.seq]
     occasion = Occasion[Any](debate=debate, event=recorded.event, seq=recorded.seq, log=upto)
     declarations = _BY_EVENT.get(type(recorded.event), ())
-    return [post for declared in declarations for post in declared.posts(occasion)]
+    return [post for declaration in declarations for post in declaration.posts(occasion)]
 
 
 def posts_of_group(
     debate: Debate, group: Sequence[RecordedEvent], log: Sequence[RecordedEvent] = ()
 ) -> Sequence[NewPost]:
-    """Return the posts of events that go out together; without the log no files.
+    """Return the posts of events that are released together; files need the log.
 
     In a quiet debate an agent's contributions and failures are one post.
     """
@@ -535,7 +562,7 @@ def posts_of_group(
 
 
 def exported_files(debate: Debate, log: Sequence[RecordedEvent]) -> NewPost:
-    """Return the files as a person wants them, once for each state of the debate."""
+    """Return the upload that a person asked for; at most one for each state of the debate."""
     files, words = _files(debate, log, f"moot-{debate.id}-{debate.seq}")
     content = {"text": f"{words}, as it stands.", "files": files}
     return post_about(debate, event_key(debate.id, debate.seq, "export"), content, "upload")

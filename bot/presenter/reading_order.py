@@ -1,9 +1,10 @@
-"""In which order people read a debate: a function of its log and nothing else (pure).
+"""The order in which people read a debate, which depends on its log only (pure).
 
-Turns end in any order; people read phase by phase. A post is held back while a turn of an earlier
-phase can still come, and inside a phase the order is the log's. In a quiet debate people read group
-by group (`bot.views.progress`): an agent's goes out when it is complete and those of the rounds
-before are out. Held posts go out at the latest when the debate ends or is cut short.
+Turns end in any order, but people read phase by phase. A post is held back while a turn of an
+earlier phase is still possible; inside a phase, the order is that of the log. In a quiet debate
+people read group by group (`bot.views.progress`): a group is released when it is complete and all
+groups of earlier rounds are released. All held posts are released when the debate ends or is cut
+short.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +21,7 @@ from core.rules import schedule
 
 @dataclass(frozen=True)
 class ReadingPosition:
-    """How far people have read: the debate so far, and what is held back."""
+    """The debate up to the newest event taken in, and the events that are held back."""
 
     debate: Debate | None = None
     held: tuple[RecordedEvent, ...] = ()
@@ -33,17 +34,17 @@ class ReadingPosition:
 
 @dataclass(frozen=True)
 class Release:
-    """What one more event leads to."""
+    """The result of taking in one more event."""
 
     position: ReadingPosition
-    #: Events whose posts go out now, in reading order; those that share a post are together.
+    #: Events whose posts are released now, in reading order. Each group shares a post.
     groups: Sequence[Sequence[RecordedEvent]]
-    #: Whether nothing more comes until people act, or a time has come.
+    #: Whether the debate waits for people or for a point in time.
     is_parked: bool = False
 
 
 def release_after(position: ReadingPosition, debate: Debate, recorded: RecordedEvent) -> Release:
-    """Take one more event in; `debate` is the debate right after it."""
+    """Take in one more event; `debate` is the debate right after it."""
     turn = turn_of(recorded)
     waiting = (*position.held, recorded) if turn else position.held
     frontier, waits = _frontier(debate)
@@ -51,25 +52,25 @@ def release_after(position: ReadingPosition, debate: Debate, recorded: RecordedE
     entries = list[RecordedEvent]()
     for entry in sorted(waiting, key=lambda entry: (_place(debate, entry), entry.seq)):
         entry_turn = turn_of(entry)
-        at = _place(debate, entry)
-        is_free = at <= frontier
+        place = _place(debate, entry)
+        is_free = place <= frontier
         if entry_turn and debate.setup.quiet:
-            is_free = at < frontier or (
-                at == frontier and is_complete(debate, entry_turn.agent, at)
+            is_free = place < frontier or (
+                place == frontier and is_complete(debate, entry_turn.agent, place)
             )
         if not is_free:
             entries.append(entry)
         else:
-            key = (at, entry_turn.agent) if entry_turn and debate.setup.quiet else entry.seq
+            key = (place, entry_turn.agent) if entry_turn and debate.setup.quiet else entry.seq
             groups.setdefault(key, []).append(entry)
     at_once = [] if turn else [[recorded]]
     entries.sort(key=lambda entry: entry.seq)
-    reached = ReadingPosition(debate, tuple(entries))
-    return Release(reached, [*groups.values(), *at_once], is_parked=waits)
+    new_position = ReadingPosition(debate, tuple(entries))
+    return Release(new_position, [*groups.values(), *at_once], is_parked=waits)
 
 
 def position_after(log: Iterable[RecordedEvent]) -> ReadingPosition:
-    """How far people have read after a whole log, or the beginning of one."""
+    """The reading position after a log, or after the beginning of one."""
     position = ReadingPosition()
     for recorded in log:
         position = release_after(position, apply(position.debate, recorded), recorded).position
@@ -77,12 +78,12 @@ def position_after(log: Iterable[RecordedEvent]) -> ReadingPosition:
 
 
 def _frontier(debate: Debate) -> tuple[tuple[float, float], bool]:
-    """The earliest place that can still bring something to read, and whether people must act.
+    """The earliest place in the order that is still open, and whether the debate waits for people.
 
-    Beyond all places, if none can; before all of them, while people must act.
+    After all places if none is open; before all places while the debate waits for people.
     """
     place = turn_group if debate.setup.quiet else order
-    # A summary is read by agents: no post waits for one.
+    # Only agents read summaries, so no post waits for one.
     turns = [turn for turn in schedule.ready(debate) if turn.act not in BESIDE]
     coming = (*turns, *(schedule.waiting_for_options(debate) if turns else ()))
     places = [place(debate, turn) for turn in coming if is_read(debate, turn)]

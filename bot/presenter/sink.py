@@ -1,4 +1,4 @@
-"""The presenter: hears what happens in debates, queues posts, and makes what living ones show."""
+"""The presenter: receives events of debates, queues posts, and renders living posts."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from bot.landing.receivers import LandedRecord, Landing, Receiver
 from bot.presenter.post import Content, Scene, marked_content, post_about
-from bot.presenter.posts import LIVING, hurried_by, posts_of_group
+from bot.presenter.posts import LIVING, posts_of_group, prompt_posts
 from bot.presenter.reading_order import ReadingPosition, position_after, release_after
 from bot.queue.outgoing import RenderedPosts
 from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts
@@ -31,7 +31,7 @@ from core.values import Recent
 
 
 def search_words(debate: Debate) -> str:
-    """The words for the search: question, options, verdict, decisions and outcomes."""
+    """The text for the search: question, options, verdict, decisions and outcomes."""
     setup, verdict = debate.setup, debate.verdict
     options = (item.name for item in options_of(debate).items)
     parts = [debate.id, setup.question, setup.context, *options]
@@ -49,10 +49,10 @@ def search_words(debate: Debate) -> str:
 
 
 _WHY_LIMIT = 300
-#: Debates whose reading position is kept in memory.
+#: Most debates whose reading position is kept in memory.
 _REMEMBERED = 1000
-#: After these there is more to find a debate by.
-_WORTH_FINDING = (
+#: Events that change the words for the search.
+_SEARCH_EVENTS = (
     DebateStarted,
     OptionsMerged,
     OptionEdited,
@@ -60,7 +60,7 @@ _WORTH_FINDING = (
     DecisionRecorded,
     OutcomeGiven,
 )
-#: `Place.surface` of debates that are held in Slack.
+#: `Place.surface` of debates in Slack.
 SLACK = "slack"
 
 
@@ -78,49 +78,49 @@ class Presenter:
 
     posts: PostQueue
     log: DebateLog
-    #: Keeps dates to look at decisions again; None: nobody is reminded.
+    #: Stores reminders; None: nobody is reminded.
     reminders: RemindPeople | None = None
-    #: What debates are found by; None: they are not.
+    #: The index for the search; None: debates are not indexed.
     words: DebateWords | None = None
-    #: Bounded, as a debate can go on and end on another replica; what is forgotten is read anew.
+    #: Bounded, because another replica may continue a debate. Forgotten ones are read from the log.
     _positions: Recent[str, ReadingPosition] = field(
         default_factory=lambda: Recent[str, ReadingPosition](_REMEMBERED), init=False
     )
 
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
-        """Queue what the event lets people see, and have living posts brought up to date."""
+        """Queue the posts that the event releases, and request edits of living posts."""
         if debate.setup.place.surface != SLACK:
             return
-        # How far people had read before this event; from the log after a restart.
+        # The reading position before this event; after a restart, from the log.
         position = self._positions.get(recorded.debate_id, ReadingPosition())
         if position.seq != recorded.seq - 1:
             log = await self.log.events(recorded.debate_id)
-            before_it = [earlier for earlier in log if earlier.seq < recorded.seq]
-            position = await asyncio.to_thread(position_after, before_it)
-        reached = release_after(position, debate, recorded)
+            older = [earlier for earlier in log if earlier.seq < recorded.seq]
+            position = await asyncio.to_thread(position_after, older)
+        release = release_after(position, debate, recorded)
         is_end = isinstance(recorded.event, DebateConcluded)
         log = await self.log.events(debate.id) if is_end else ()
 
         def make() -> Sequence[NewPost]:
-            return [post for group in reached.groups for post in posts_of_group(debate, group, log)]
+            return [post for group in release.groups for post in posts_of_group(debate, group, log)]
 
-        # In a thread: the files of seven rounds take 50 ms.
+        # In a thread, because the files of seven rounds take 50 ms.
         posts = await asyncio.to_thread(make) if is_end else make()
         progress = DebateProgress(
-            debate_id=debate.id, seq=recorded.seq, hurried=hurried_by(recorded.event)
+            debate_id=debate.id, seq=recorded.seq, hurried=prompt_posts(recorded.event)
         )
         await self.posts.post(posts, progress)
         await self._follow_up(debate, recorded)
-        # Only what is queued has been read. An ended debate is forgotten, and so is one that waits
-        # for people, perhaps for days: this would be half of the memory it takes.
-        if debate.status is Status.RUNNING and not reached.is_parked:
-            self._positions[debate.id] = reached.position
+        # Stored only after queueing. Ended debates are forgotten, and so are those that wait for
+        # people, perhaps for days: positions would be half of the memory that they take.
+        if debate.status is Status.RUNNING and not release.is_parked:
+            self._positions[debate.id] = release.position
         else:
             self._positions.pop(debate.id, None)
 
     async def _follow_up(self, debate: Debate, recorded: RecordedEvent) -> None:
-        """Do what an end, and what people decided, leads to besides posts."""
-        if self.words and isinstance(recorded.event, _WORTH_FINDING):
+        """Update the search index and the reminders."""
+        if self.words and isinstance(recorded.event, _SEARCH_EVENTS):
             place = debate.setup.place
             channel = Channel(place.workspace, place.channel)
             await self.words.put(debate.id, channel, search_words(debate))
@@ -129,36 +129,36 @@ class Presenter:
                 await self.reminders.put_reveal(debate)
             case DecisionRecorded(decision=decision) if self.reminders:
                 await self.reminders.put(debate, decision, recorded.at)
-            case OutcomeGiven(outcome=given) if self.reminders:
-                await self.reminders.put_again(debate, given, recorded.at)
+            case OutcomeGiven(outcome=outcome) if self.reminders:
+                await self.reminders.put_again(debate, outcome, recorded.at)
             case _:
                 pass
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Nothing: who is at work is a matter of the debate itself."""
+        """Does nothing: the board shows running turns from the debate itself."""
 
 
 @dataclass(frozen=True)
 class LandingPosts:
-    """Queues a post per landing that people are told of; again changes nothing."""
+    """Queues the posts about landings. Reporting a landing twice queues nothing new."""
 
     posts: PostQueue
 
-    async def report_landing(self, receiver: str, landing: Landing, landed: LandedRecord) -> None:
-        if not landed.place:
+    async def report_landing(self, receiver: str, landing: Landing, record: LandedRecord) -> None:
+        if not record.place:
             return
-        text = f"The decision record is `{_code(landed.place)}` in {literal(landed.inside)}"
-        if landed.branch:
-            text += f", branch `{_code(landed.branch)}`, commit `{_code(landed.commit)}`"
-        if landed.pull_link:
-            text += f". {link(landed.pull_link, 'Open a pull request')}"
+        text = f"The decision record is `{_code(record.place)}` in {literal(record.inside)}"
+        if record.branch:
+            text += f", branch `{_code(record.branch)}`, commit `{_code(record.commit)}`"
+        if record.pull_link:
+            text += f". {link(record.pull_link, 'Open a pull request')}"
         await self._post(landing, f"landed/{receiver}", f":card_index_dividers: {text}.")
 
     async def report_failure(
         self, receiver: Receiver, landing: Landing, why: str, *, again_after: float | None
     ) -> None:
-        decided = landing.debate.decision
-        who = f" {person(decided.by)}" if decided else ""
+        decision = landing.debate.decision
+        mention = f" {person(decision.by)}" if decision else ""
         next_try = (
             f"It is tried again in {duration(again_after)} and then for most of a day."
             if again_after is not None
@@ -166,8 +166,8 @@ class LandingPosts:
             "types `/debate doctor retry` in the channel."
         )
         part = f"{'not' if again_after is None else 'late'}/{receiver.name}"
-        what = f"{literal(receiver.failure_text)} {literal(why[:_WHY_LIMIT])}"
-        text = f":warning:{who} {what} {next_try} Your decision itself is recorded."
+        failure = f"{literal(receiver.failure_text)} {literal(why[:_WHY_LIMIT])}"
+        text = f":warning:{mention} {failure} {next_try} Your decision itself is recorded."
         await self._post(landing, part, text)
 
     async def _post(self, landing: Landing, part: str, text: str) -> None:
@@ -180,11 +180,11 @@ class LivingPosts:
     """Renders living posts; see `bot.queue.outgoing.Render`."""
 
     log: DebateLog
-    #: Where it is seen whether the board could be pinned; None: nobody says so.
+    #: The queue's rows, which say whether the board could be pinned; None: not looked up.
     rows: Posts | None = None
-    #: What channels have set; None: nothing.
+    #: Settings of channels; None: the defaults.
     channels: ChannelSettings | None = None
-    #: Debates can be shared as pages.
+    #: Whether debates can be shared as pages.
     pages: bool = False
     _debates: DebateCache = field(init=False)
 
@@ -200,7 +200,7 @@ class LivingPosts:
         post = LIVING[row.post]
         scene = Scene(debate=debate, key=row.key, pages=self.pages)
         if post.of_edition and _edition_of(row.key) < debate.edition:
-            scene = await self._before_wanted(scene)
+            scene = await self._superseded_scene(scene)
         elif post.name == "board":
             scene = replace(scene, remarks=await self._remarks(debate))
         elif post.name == "pin" and self.channels and debate.status is Status.CONCLUDED:
@@ -210,15 +210,15 @@ class LivingPosts:
         content = view.payload if isinstance(view, MessageView) else view
         return marked_content(debate, content)
 
-    async def _before_wanted(self, scene: Scene) -> Scene:
-        """The debate as it was when somebody wanted it to go on: this edition counts no more."""
+    async def _superseded_scene(self, scene: Scene) -> Scene:
+        """The scene of a superseded edition: the debate before a person had it debated anyway."""
         log = await self.log.events(scene.debate.id)
         entries = [recorded for recorded in log if isinstance(recorded.event, DebateWanted)]
         last = entries[_edition_of(scene.key) - 1]
         before = await asyncio.to_thread(fold, [entry for entry in log if entry.seq < last.seq])
-        by = last.event.by if isinstance(last.event, DebateWanted) else before.setup.asked_by
+        wanted_by = last.event.by if isinstance(last.event, DebateWanted) else before.setup.asked_by
         note = (
-            f":warning: *Counts no more:* {person(by)} wanted it debated; "
+            f":warning: *Counts no more:* {person(wanted_by)} wanted it debated; "
             "another vote and verdict follow in the thread."
         )
         return replace(scene, debate=before, superseded=note)

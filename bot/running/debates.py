@@ -1,4 +1,4 @@
-"""All debates of this process, each an asyncio task that is watched and never silently dead."""
+"""The debates of this process, each in a supervised asyncio task."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,19 +15,22 @@ from core.errors import DebateUnknown, LogBroken, RunLost, StoreError
 from core.ports import Clock, DebateStore
 from core.retry import RetryPolicy, retry
 from core.rules import schedule
+from core.values import Recent
 
 _log = logger(__name__)
 
-#: Seconds between two looks for forgotten debates, and where other processes share the database.
+#: Seconds between two searches for forgotten debates: alone, and with other processes on the
+#: database.
 LOOK_SECONDS, SHARED_LOOK_SECONDS = 5.0, 1.0
 #: Seconds that a clean stop may take.
 STOP_SECONDS = 8.0
-#: How lanes of debates begin.
+#: The first part of the lane names of debates.
 _KIND = "debate"
-#: Something outside failed, or we did: tried again for as long as it takes.
+#: A debate that fails is tried again without a limit.
 RETRIES = RetryPolicy(first_wait=0.5, longest_wait=60.0)
-#: Faults of ours in a row after which a debate is ended in words, not tried for ever.
+#: After more faults of Moot than this, a debate is recorded as failed.
 MOST_FAULTS = 5
+_MOST_ENDED = 1000
 _BROKEN = "Moot itself failed while working on this debate; its log says how."
 
 
@@ -35,16 +38,15 @@ class DebateEngine(Protocol):
     async def run(self, debate_id: str) -> Debate: ...
 
     def wake(self, debate_id: str) -> bool:
-        """Tell a running debate that its log has grown; False if it is not running."""
+        """Notify a running debate that its log has grown; False if it is not running."""
         ...
 
 
 class Runner:
-    """Sees to it that every unfinished debate is being worked on.
+    """Keeps every unfinished debate running.
 
-    Where other processes share the database, each debate that runs has a lease, which one of them
-    holds: it looks once a second for what others added to the log. Who dies or stops leaves its
-    leases, and others take these debates over.
+    If processes share the database, one of them has the lease of each running debate and checks its
+    log for new events once a second. When a process dies or stops, others take over its debates.
     """
 
     def __init__(
@@ -57,10 +59,15 @@ class Runner:
         look_seconds: float | None = None,
         waits_for_start: bool = False,
     ) -> None:
-        """Hold debates; without `leases` no other process holds any.
+        """Create a runner that runs nothing yet.
 
-        `look_seconds` pass between two looks for forgotten debates; None: the usual ones. With
-        `waits_for_start` nothing is advanced before `start`, which takes up everything.
+        Args:
+            engine: Advances a debate.
+            store: The logs of debates.
+            clock: For alarms and pauses.
+            leases: None: no other process runs debates.
+            look_seconds: Between two searches for forgotten debates; None: the default.
+            waits_for_start: Advance nothing before `start`.
         """
         self._engine = engine
         self._store = store
@@ -71,9 +78,11 @@ class Runner:
         self._has_taken_up = False
         self._debates = KeyedTasks[str](self._hold)
         self._looking = KeyedTasks[str](self._look)
-        #: Debates whose log is broken: they are not looked at again before the next start.
+        #: Debates with a broken log, which are ignored until the next start.
         self._broken = set[str]()
-        #: Wake debates that wait for people when their time is up.
+        #: The edition of debates that were logged as ended, by id.
+        self._ended = Recent[str, int](_MOST_ENDED)
+        #: Tasks that wake waiting debates at their deadline, by debate id.
         self._alarms: dict[str, asyncio.Task[None]] = {}
 
     @property
@@ -81,18 +90,18 @@ class Runner:
         return self._debates.keys
 
     async def start(self) -> None:
-        """Take up what is unfinished; keeps trying while the database is down."""
+        """Resume all unfinished debates; keeps trying while the database is down."""
         self._may_work = True
         self._looking.wake("unfinished debates")
 
     def wake(self, debate_id: str) -> None:
-        """Somebody began this debate or added to its log: work on it."""
+        """Run this debate, because it is new or its log has grown."""
         if self._may_work:
             self._debates.wake(debate_id)
             self._engine.wake(debate_id)
 
     async def close(self) -> None:
-        """Stop every debate where it is; what was not recorded yet is done again next time."""
+        """Stop all debates. Work that was not recorded is done again after the next start."""
         await self._looking.close(1)
         await self._debates.close(STOP_SECONDS)
         alarms = list(self._alarms.values())
@@ -101,40 +110,40 @@ class Runner:
         await asyncio.gather(*alarms, return_exceptions=True)
 
     async def _look(self, _: str) -> None:
-        """Take up what is unfinished; then what was added without a word, and what others left.
+        """Resume unfinished debates; then look for debates that nobody woke, or that others left.
 
-        A command that takes too long is given up, while what it recorded stays recorded.
+        Nobody wakes a debate if a command times out after it recorded its event.
         """
         while True:
-            done = await self._take_over(self._leases) if self._leases else frozenset[str]()
-            # After a failure of the database, what waits for people is not read again.
+            handled = await self._take_over(self._leases) if self._leases else frozenset[str]()
+            # Only the first time: debates that wait for people are not read again after an outage.
             store, is_first = self._store, not self._has_taken_up
             ids = await (store.unfinished_ids() if is_first else store.unpublished_ids())
             for debate_id in ids:
-                if debate_id not in done:
+                if debate_id not in handled:
                     self.wake(debate_id)
             self._has_taken_up = True
             await asyncio.sleep(self._look_seconds)
 
     async def _take_over(self, leases: Leases) -> frozenset[str]:
-        """Work on the debates that others left; return their ids, and of those that others hold."""
-        done = set[str]()
+        """Take over abandoned debates; return their ids and those of debates of other processes."""
+        handled = set[str]()
         for lane, is_held in (await leases.of_kind(_KIND)).items():
             debate_id = lane.partition("/")[2]
             if is_held and not leases.holds(lane):
-                done.add(debate_id)
-            # It is our own where the database was away for too long.
+                handled.add(debate_id)
+            # The expired lease may be our own, if the database was down for too long.
             elif not is_held and await leases.acquire(lane) is not None:
                 self.wake(debate_id)
-                done.add(debate_id)
-        return frozenset(done)
+                handled.add(debate_id)
+        return frozenset(handled)
 
     async def _hold(self, debate_id: str) -> None:
         lane = f"{_KIND}/{debate_id}"
         if debate_id in self._broken:
             return
         while self._leases and await self._leases.acquire(lane) is None:
-            # While it runs, the process that holds it looks for news; nobody does after the end.
+            # A running debate is watched by the process that holds it; an ended one by nobody.
             if fold(await self._store.events(debate_id)).status is Status.RUNNING:
                 return
             await asyncio.sleep(self._look_seconds)
@@ -145,38 +154,38 @@ class Runner:
         except RunLost as error:
             _log.warning("let go", reason=str(error))
             if self._leases:
-                # Where it is still ours, a process without the lease works on the debate: left,
-                # not forgotten, so that one with the lease takes the debate back.
+                # If the lease is still ours, a process without it works on the debate. The lease is
+                # left, not deleted, so that a process with a lease takes the debate back.
                 self._leases.rest(lane)
             return
         if debate is None or debate.status is not Status.RUNNING:
             if self._leases:
                 await self._leases.forget(lane)
-        elif due := schedule.due(debate):  # only people or a time can bring it on
+        elif due := schedule.due(debate):  # only people or the deadline can continue it
             waking = self._wake_at(debate_id, due)
             self._alarms[debate_id] = asyncio.create_task(waking, name=f"alarm/{debate_id}")
 
     async def _wake_at(self, debate_id: str, due: datetime) -> None:
-        """Wake a debate at that time. One that was woken before sets its own alarm anew."""
+        """Wake a debate at its deadline. A debate that is woken earlier sets a new alarm."""
         await self._clock.sleep(max(0.0, (due - self._clock.now()).total_seconds()))
         if self._alarms.get(debate_id) is asyncio.current_task():
             del self._alarms[debate_id]
         self.wake(debate_id)
 
     async def _advance(self, debate_id: str, lane: str) -> Debate | None:
-        """Advance one debate until it has ended or only people or a time can bring it on.
+        """Advance one debate until it has ended or waits for people or a deadline.
 
-        None: there is nothing to hold, as nobody knows it, or its log cannot be read.
+        Returns None if the debate is unknown or its log cannot be read.
         """
         bind_debate(debate_id)
         faults = 0
 
         async def run() -> Debate:
-            # The lease may have ended while the database was away: no debate is taken back.
+            # The lease may have expired while the database was down.
             if self._leases and await self._leases.acquire(lane) is None:
                 raise RunLost(f"Another process holds the debate {debate_id} now.")
             if faults > MOST_FAULTS:
-                # It fails again and again: recorded, so that people are told.
+                # Recorded, so that people see that it failed.
                 await self._record_failure(debate_id)
             return await self._engine.run(debate_id)
 
@@ -201,14 +210,18 @@ class Runner:
             self._broken.add(debate_id)
             _log.error("given up until the next start: its log is broken", reason=str(error))
             return None
-        is_parked = debate.status is Status.RUNNING
-        _log.info("parked" if is_parked else "ended", status=debate.status.value)
+        if debate.status is Status.RUNNING:
+            _log.info("parked", status=debate.status.value)
+        elif self._ended.get(debate_id, 0) != debate.edition:
+            # Once: what people do after the end wakes the debate again.
+            self._ended[debate_id] = debate.edition
+            _log.info("ended", status=debate.status.value)
         return debate
 
     async def _record_failure(self, debate_id: str) -> None:
         try:
             edition = fold(await self._store.events(debate_id)).edition
-            failed = DebateFailed(reason=_BROKEN, edition=edition)
-            await self._store.append(debate_id, failed, at=self._clock.now())
+            event = DebateFailed(reason=_BROKEN, edition=edition)
+            await self._store.append(debate_id, event, at=self._clock.now())
         except StoreError:
             _log.exception("cannot record the failure")

@@ -1,4 +1,4 @@
-"""One watched task per key: woken by whoever has news, never two at once, never silently dead."""
+"""One supervised task per key, which restarts after errors and runs again when woken."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
@@ -8,13 +8,13 @@ from bot.log import logger
 from core.errors import MootError
 
 _log = logger(__name__)
-#: Seconds before work that raised is begun again.
+#: Seconds before work that raised an error is restarted.
 _RESTART_SECONDS = 1.0
 K = TypeVar("K", bound=Hashable)
 
 
 def log_failure(error: Exception, work: str) -> None:
-    """Log an expected error in one line, and a fault of ours with its traceback."""
+    """Log an expected error in one line, and a fault of Moot with its traceback."""
     if isinstance(error, MootError | OSError | TimeoutError):
         reason = str(error) or type(error).__name__
         _log.warning("failed, beginning again", work=work, reason=reason)
@@ -23,10 +23,9 @@ def log_failure(error: Exception, work: str) -> None:
 
 
 class KeyedTasks(Generic[K]):
-    """Keeps `work(key)` going for every key that was woken.
+    """Runs `work(key)` for every key that was woken.
 
-    News that arrives while a key is worked on makes the work run once more after it ended, so no
-    news falls between the last look and the end.
+    A wake during the work runs it once more, so that none is missed.
     """
 
     def __init__(self, work: Callable[[K], Awaitable[None]]) -> None:
@@ -47,7 +46,7 @@ class KeyedTasks(Generic[K]):
             self._tasks[key] = asyncio.create_task(self._keep(key), name=f"{key}")
 
     async def close(self, seconds: float) -> None:
-        """Cancel everything, and wait so many seconds at most for it to clean up."""
+        """Cancel all tasks, and wait at most `seconds` for them to clean up."""
         self._closing = True
         tasks = set(self._tasks.values())
         for task in tasks:

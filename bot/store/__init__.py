@@ -1,1 +1,1 @@
-"""What the Slack side keeps: posts on their way, deliveries seen, settings of channels."""
+"""The bot's tables: queued posts, deliveries, settings of channels and others."""

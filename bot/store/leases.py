@@ -1,8 +1,8 @@
-"""Which process serves a lane: a lease in the database, with a deadline by the process's own clock.
+"""Leases in the database: each lane is served by one process at a time.
 
-A lane is what the queue sends one after the other, or a debate. A file belongs to one process, so
-that its leases never end; on a server they are renewed, and a process that stood still for longer
-than its lease holds has lost its lanes.
+A lane is a debate, or a sequence of posts that the queue sends one after the other. An SQLite file
+belongs to one process, so its leases never expire. On a server, leases expire unless they are
+renewed. A process measures the deadline of its leases by its own monotonic clock.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ from core.store.database import Database
 
 _log = logger(__name__)
 
-#: Seconds that a lease holds unless it is renewed, which is done three times as often.
+#: Seconds until a lease expires. It is renewed after a third of this time.
 HOLDS = 15.0
-#: The part of a lease that is not used: what was begun in time has left by its end.
+#: The last part of a lease that is not used, so that a call begun before it has left in time.
 _MARGIN = 0.1
-#: A file's leases: nobody else is there to wait for their end.
+#: The duration of leases in a file, which no other process waits for.
 _FOR_GOOD = 1e10
 
 
@@ -55,21 +55,21 @@ class LaneLost(StoreError):
 
 
 class Leases:
-    """The lanes that this process holds. Methods that ask the database may raise `StoreDown`."""
+    """The leases of this process. Methods that use the database may raise `StoreDown`."""
 
     def __init__(self, database: Database, owner: str, holds: float = HOLDS) -> None:
-        """Hold nothing yet. The owner is drawn anew at every start; a lease `holds` for seconds."""
+        """Hold no leases yet. `owner` is random for each start; leases last `holds` seconds."""
         self._database = database
         self.owner = owner
         self.is_shared = database.is_shared
         self._holds = holds if self.is_shared else _FOR_GOOD
-        #: Lane → when its lease ends, by the steady clock.
+        #: Lane → end of its lease, by the monotonic clock.
         self._ends: dict[str, float] = {}
         self._task: asyncio.Task[None] | None = None
         self._busy: set[str] = set()
 
     async def start(self) -> None:
-        """Begin to renew what is held; a file belongs to this process alone."""
+        """Begin to renew leases. For a file, delete those of earlier processes."""
         if not self.is_shared:
             await self._database.write(lambda c: c.execute(delete(LANES)))
         elif self._task is None:
@@ -84,9 +84,10 @@ class Leases:
             await self._leave(self._ends)
 
     async def acquire(self, lane: str) -> bool | None:
-        """Hold a lane; None: another process holds it.
+        """Take the lease of a lane; None: another process has it.
 
-        Else whether its last owner left it by itself, so that no call of its can be under way.
+        True: the last owner gave it up, so no call of that process can be under way. False: the
+        last owner's lease expired.
         """
         self._busy.add(lane)
         if self.holds(lane):
@@ -107,33 +108,33 @@ class Leases:
         return last in {None, self.owner}
 
     async def of_kind(self, kind: str) -> Mapping[str, bool]:
-        """Lanes whose names begin with a kind → whether somebody holds them, or left or died."""
+        """Lanes whose names begin with a kind → whether a process holds an unexpired lease."""
         values = {"beginning": f"{kind}/%"}
         rows = await self._database.read(lambda c: c.execute(_OF_KIND, values).all())
         return {row.lane: row.is_held for row in rows}
 
     async def forget(self, lane: str) -> None:
-        """Leave a lane in which nothing is to be done any more."""
+        """Delete the lease of a lane without further work."""
         self._busy.discard(lane)
         self._ends.pop(lane, None)
         values = {"in_lane": lane, "me": self.owner}
         await self._database.write(lambda c: c.execute(_FORGET, values))
 
     async def confirm(self, lane: str) -> None:
-        """Ask the database whether this process held the lane all the time: else `LaneLost`.
+        """Check in the database that this process held the lane without a break; else `LaneLost`.
 
-        For when others changed what it was to change.
+        Called if another process changed a row of the lane.
         """
         self._ends.pop(lane, None)
         if not await self.acquire(lane):
             raise LaneLost(f"Another process serves {lane} now.")
 
     def rest(self, lane: str) -> None:
-        """Keep a lane without work until leases are renewed the next time; then it is left."""
+        """Give up the lease of a lane without work at the next renewal of leases."""
         self._busy.discard(lane)
 
     def holds(self, lane: str) -> bool:
-        """Whether this process surely holds a lane at this moment."""
+        """Whether this process certainly holds a lane at this moment."""
         return time.monotonic() < self.deadline(lane)
 
     def deadline(self, lane: str) -> float:
@@ -141,7 +142,7 @@ class Leases:
         return end - self._holds * _MARGIN if self.is_shared else end
 
     def check(self, lane: str) -> None:
-        """Raise `LaneLost` unless this process surely holds a lane."""
+        """Raise `LaneLost` unless this process certainly holds a lane."""
         if not self.holds(lane):
             raise LaneLost(f"Another process may serve {lane} now.")
 
@@ -155,7 +156,7 @@ class Leases:
                 seconds = usual
             except StoreError as error:
                 _log.warning("leases not renewed", reason=str(error))
-                seconds = soon  # a server that restarts may be back just before they end
+                seconds = soon  # a restarted server may be back just before the leases expire
 
     async def _renew(self) -> None:
         await self._leave([lane for lane in self._ends if lane not in self._busy])

@@ -1,7 +1,7 @@
-"""Tokens with which people's programs call: only their hashes are kept.
+"""Personal access tokens, of which only hashes are stored.
 
-A token is 256 random bits behind a public id, so nobody can guess it, and SHA-256 is enough to keep
-it by: a slow hash guards passwords that people think up. Whoever reads the database learns none.
+A token is a public id and 256 random bits. Nobody can guess it, so SHA-256 is enough; slow hashes
+are for passwords that people choose. The database does not reveal tokens.
 """
 
 import hmac
@@ -18,26 +18,26 @@ from sqlalchemy import Connection, delete, select, update
 from bot.store.tables import PERSONAL_TOKENS, TableUser
 from core.store.tables import insert_new
 
-#: Begins every token, so that people and programs that look for secrets know it;
-#: `core/redaction.py` does.
+#: Begins every token, so that people and scanners for secrets, such as `core/redaction.py`,
+#: recognise it.
 PREFIX = "moot_"
 _TOKEN = re.compile(rf"{PREFIX}([0-9a-f]{{16}})_([0-9a-f]{{64}})", re.ASCII)
 _ID_BYTES, _SECRET_BYTES = 8, 32
-#: When it was used last is written down once in this time, not with every call.
+#: The time of last use is stored at most once in this time.
 _USED_WITHIN = timedelta(minutes=1)
 _TABLE = PERSONAL_TOKENS.c
 
 
 @dataclass(frozen=True, kw_only=True)
 class PersonalToken:
-    """A token as it is kept: without its secret."""
+    """A token without its secret."""
 
-    #: Public: names it wherever what it did is told.
+    #: Public: identifies the token in logs.
     id: str
     workspace: str
     #: Slack's id.
     person: str
-    #: What its owner calls it by, from 1.
+    #: Its number among the owner's tokens, from 1.
     number: int
     name: str
     made_at: datetime
@@ -47,14 +47,14 @@ class PersonalToken:
 
 class PersonalTokens(TableUser):
     async def make(self, token: PersonalToken, *, origin: str, most: int) -> str:
-        """Make a token; return it in plain text, of which only a hash is stored.
+        """Make a token, store its hash, and return it in plain text.
 
-        Empty where the person has `most` already, or the same request has made one.
+        Returns an empty text if the person has `most` tokens, or the request made one already.
 
         Args:
             token: Its fields; id and number are set here.
-            origin: Id of the request: it makes one token, however often it arrives.
-            most: Tokens that a person may have at once. Those that have expired do not count.
+            origin: Id of the request, which makes one token even if it arrives twice.
+            most: The most unexpired tokens of a person.
         """
         token_id, secret = secrets.token_hex(_ID_BYTES), secrets.token_hex(_SECRET_BYTES)
         mine = (_TABLE.workspace == token.workspace) & (_TABLE.person == token.person)
@@ -66,7 +66,7 @@ class PersonalTokens(TableUser):
             if connection.execute(select(_TABLE.id).where(_TABLE.origin == origin)).first():
                 return False
             numbers = set(connection.execute(select(_TABLE.number).where(mine)).scalars())
-            # Numbers are unique, so that requests at the same moment do not pass the bound.
+            # Unique numbers keep simultaneous requests within the bound.
             free = (number for number in range(1, most + 1) if number not in numbers)
             return any(
                 insert_new(connection, PERSONAL_TOKENS, {**values, "number": number})
@@ -86,7 +86,7 @@ class PersonalTokens(TableUser):
         return [_token(row) for row in rows]
 
     async def find(self, bearer: str, now: datetime) -> PersonalToken | None:
-        """Return the token that this is; None where it is none, was revoked or has expired."""
+        """Return the token of a bearer string; None if it is invalid, revoked or expired."""
         match = _TOKEN.fullmatch(bearer)
         if match is None:
             return None
@@ -103,21 +103,21 @@ class PersonalTokens(TableUser):
         return token
 
     async def revoke(self, workspace: str, person: str, number: int | None = None) -> int:
-        """Delete a person's token with this number, or all; return how many there were."""
-        these = delete(PERSONAL_TOKENS).where(
+        """Delete a person's token with this number, or all tokens; return the count."""
+        deletion = delete(PERSONAL_TOKENS).where(
             _TABLE.workspace == workspace, _TABLE.person == person
         )
         if number is not None:
-            these = these.where(_TABLE.number == number)
-        return await self._database.write(lambda c: c.execute(these).rowcount)
+            deletion = deletion.where(_TABLE.number == number)
+        return await self._database.write(lambda c: c.execute(deletion).rowcount)
 
     async def leave(self, workspace: str) -> None:
-        these = delete(PERSONAL_TOKENS).where(_TABLE.workspace == workspace)
-        await self._database.write(lambda c: c.execute(these))
+        deletion = delete(PERSONAL_TOKENS).where(_TABLE.workspace == workspace)
+        await self._database.write(lambda c: c.execute(deletion))
 
     async def purge(self, before: datetime) -> None:
-        these = delete(PERSONAL_TOKENS).where(_TABLE.expires_at < before)
-        await self._database.write(lambda c: c.execute(these))
+        deletion = delete(PERSONAL_TOKENS).where(_TABLE.expires_at < before)
+        await self._database.write(lambda c: c.execute(deletion))
 
 
 def _hash(secret: str) -> str:

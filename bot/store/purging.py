@@ -1,4 +1,4 @@
-"""Deleting what the Slack side keeps of debates, or of a whole workspace."""
+"""Deletes rows of debates, people, channels and workspaces from the bot's tables."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,10 @@ from bot.store.tables import (
 
 
 def purge_traces(connection: Connection, debates: Sequence[str]) -> None:
-    """Delete posts, landings, reminders, pages and search words of debates; then `merge_words`."""
+    """Delete posts, landings, reminders, pages and search words of debates.
+
+    Call `merge_words` afterwards.
+    """
     for debate_id in debates:
         for table in (QUEUE, REMINDERS, RESTORED, PAGE_GRANTS):
             connection.execute(delete(table).where(table.c.debate_id == debate_id))
@@ -25,11 +28,11 @@ def purge_traces(connection: Connection, debates: Sequence[str]) -> None:
 
 
 def merge_words(connection: Connection, pages: int) -> bool:
-    """Merge some parts of the index of words; whether there may be more to merge.
+    """Merge some segments of the search index; returns whether there may be more to merge.
 
-    FTS5 keeps deleted words in its index until its parts are merged into one, whatever VACUUM does
-    (https://sqlite.org/fts5.html#the_merge_command). Called with minus so many pages at first, it
-    takes all parts whatever their sizes.
+    FTS5 keeps deleted words until its segments are merged into one; VACUUM does not remove them
+    (https://sqlite.org/fts5.html#the_merge_command). The first call passes `pages` as a negative
+    number, which includes all segments whatever their sizes.
     """
     if connection.dialect.name != "sqlite":
         return False
@@ -42,9 +45,9 @@ def merge_words(connection: Connection, pages: int) -> bool:
 
 
 def purge_answers(connection: Connection, workspace: str, person: str, channel: str) -> None:
-    """Delete what was said outside of debates to a person or in a channel; it may quote people.
+    """Delete posts outside of debates to a person or in a channel, as they may quote people.
 
-    With a person go their tokens.
+    For a person, also delete their tokens.
     """
     if person and not channel:
         tokens = PERSONAL_TOKENS.c

@@ -1,4 +1,4 @@
-"""Records of the Slack side, a class for each table: deliveries, reminders, settings and others."""
+"""The bot's records, one class for each table: deliveries, reminders, settings and others."""
 
 import asyncio
 import secrets
@@ -36,13 +36,13 @@ from core.use_cases.remind import Reminder
 
 class Deliveries(TableUser):
     async def seen(self, kind: str, delivery_id: str, at: datetime) -> bool:
-        """Whether it arrived before; from now on it did.
+        """Record a delivery; return whether it was recorded before.
 
-        Where PostgreSQL's answer to this gets lost, what arrives for the first time is said to have
-        arrived before: nothing is done twice, and who typed it hears nothing.
+        If PostgreSQL's answer gets lost, a first delivery counts as repeated. Then nothing is done
+        twice, but the person gets no answer.
 
         Args:
-            kind: What the id is: "mention", "trigger", …
+            kind: The kind of id: "mention", "trigger", …
             delivery_id: Slack's `event_id` or `trigger_id`.
             at: When it arrived.
         """
@@ -50,21 +50,21 @@ class Deliveries(TableUser):
         return not await self._database.write(lambda c: insert_new(c, DELIVERIES, values))
 
     async def knows(self, kind: str, delivery_id: str) -> bool:
-        """Whether it arrived before; says nothing of now."""
+        """Whether a delivery was recorded, without recording it."""
         query = select(DELIVERIES.c.id).where(
             DELIVERIES.c.kind == kind, DELIVERIES.c.id == delivery_id
         )
         return await self._database.read(lambda c: c.execute(query).first() is not None)
 
     async def purge(self, before: datetime) -> int:
-        """Forget what arrived earlier than that; how many they were."""
+        """Delete deliveries from before that time; return the count."""
         old = delete(DELIVERIES).where(DELIVERIES.c.at < before)
         return await self._database.write(lambda connection: connection.execute(old).rowcount)
 
 
 class Reminders(TableUser):
     async def put(self, reminder: Reminder) -> None:
-        """Remember a date; where there is one for this decision, that one stays."""
+        """Store a reminder, unless there is one for this decision."""
         values = asdict(reminder)
         await self._database.write(lambda c: insert_new(c, REMINDERS, values))
 
@@ -85,14 +85,14 @@ class Organisations(TableUser):
         self._known: dict[str, str] = {}
 
     async def note(self, workspace: str, enterprise: str) -> None:
-        """Keep that a workspace belongs to an organisation; it does so for ever."""
+        """Store that a workspace belongs to an organisation. This never changes."""
         if self._known.get(workspace) != enterprise:
             values = {"workspace": workspace, "enterprise": enterprise}
             await self._database.write(lambda c: insert_new(c, ORGANISATIONS, values))
             self._known[workspace] = enterprise
 
     async def of(self, workspace: str) -> str | None:
-        """Return a workspace's organisation; None: it stands alone."""
+        """Return a workspace's organisation; None: it belongs to none."""
         if workspace not in self._known:
             query = select(ORGANISATIONS.c.enterprise).where(ORGANISATIONS.c.workspace == workspace)
             organisation = await self._database.read(lambda c: c.execute(query).scalar())
@@ -118,7 +118,7 @@ class ChannelSettings(TableUser):
             return ChannelChoices()
 
     async def stewards(self, place: Place) -> Sequence[str]:
-        """Ids of people who may steer the channel's debates besides those who start them."""
+        """Ids of people who may steer all debates in the channel."""
         return (await self.get(place)).stewards
 
     async def put(self, place: Place, choices: ChannelChoices) -> None:
@@ -138,25 +138,25 @@ def _channel(place: Place) -> Any:
     return (table.workspace == place.workspace) & (table.channel == place.channel)
 
 
-#: The row of `installation` that says: this database is a copy of another one's past.
+#: The row of `installation` that marks a database as restored from a backup.
 BACKUP = "backup"
 
 
 class RestoredIds(TableUser):
     async def mark(self, at: datetime) -> None:
-        """Say that this database was restored; taken notice of at the next start."""
+        """Mark this database as restored. The next start reads the mark."""
         values = {"name": BACKUP, "content": at.isoformat()}
         await self._database.write(lambda c: insert_new(c, INSTALLATION, values))
 
     async def find_running(self) -> Sequence[str]:
-        """Note which debates were in their midst, if this is a backup; return those that run.
+        """In a restored database, record the unfinished debates; return those that run.
 
-        They are returned until `mark_paused` was called.
+        Returns the same until `mark_paused` is called.
         """
         return await self._database.write(_find_running)
 
     async def mark_paused(self) -> None:
-        """Remember that the debates are held; the database is a backup no more."""
+        """Remove the mark, as the debates are paused now."""
         row = delete(INSTALLATION).where(INSTALLATION.c.name == BACKUP)
         await self._database.write(lambda c: c.execute(row))
 
@@ -187,7 +187,7 @@ def _find_running(connection: Connection) -> list[str]:
     # Ephemeral messages are outdated after a restore.
     notices = update(QUEUE).where(UNSENT, QUEUE.c.method == "ephemeral")
     connection.execute(notices.values(state="failed", error="restored from a backup"))
-    # Living posts may show what came later than this backup.
+    # Living posts may show events that are not in this backup.
     living = update(QUEUE).where(
         QUEUE.c.post.is_not(None), QUEUE.c.debate_id.in_(select(RESTORED.c.debate_id))
     )
@@ -197,7 +197,7 @@ def _find_running(connection: Connection) -> list[str]:
 
 _log = logger(__name__)
 
-#: Slack repeats a delivery for some minutes at most; people repeat a click for seconds.
+#: How long deliveries are kept. Slack repeats one for minutes, people repeat a click for seconds.
 KEPT = timedelta(days=7)
 _DAY_SECONDS = 24 * 60 * 60.0
 
@@ -210,7 +210,7 @@ class Expiring(Protocol):
 async def deleting_daily(
     records: Expiring, clock: Clock, age: timedelta = KEPT
 ) -> AsyncGenerator[None]:
-    """Delete what is older than `age` once a day, for as long as the block lasts."""
+    """Within the block, delete records older than `age` once a day."""
 
     async def every_day() -> None:
         while True:
@@ -233,7 +233,7 @@ _BYTES = 8
 
 
 class DebatePageGrants(TableUser):
-    """The `PageGrants` of a running bot."""
+    """The port `PageGrants` on the bot's database."""
 
     async def grant(self, debate: Debate) -> str:
         values = {
@@ -249,7 +249,7 @@ class DebatePageGrants(TableUser):
         return await self._database.write(make_or_read)
 
     async def grant_of(self, debate_id: str) -> str:
-        """The debate's grant; empty where it has none."""
+        """The debate's grant; empty if it has none."""
         query = _granted(debate_id)
         return str(await self._database.read(lambda c: c.execute(query).scalar()) or "")
 

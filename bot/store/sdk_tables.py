@@ -1,4 +1,4 @@
-"""Tables that Slack's SDK reads and writes by itself: its engine, and failures in our words."""
+"""The engine for tables of Slack's SDK, and the translation of its errors."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from core.store.failures import explain
 
 
 def sdk_engine(url: str) -> AsyncEngine:
-    """Return connections for the SDK, which takes no `Database`."""
+    """Return an engine for the SDK, which cannot use a `Database`."""
     place = make_url(url)
     if _is_on_server(place):
         return postgres_engine(place)
@@ -21,11 +21,11 @@ def sdk_engine(url: str) -> AsyncEngine:
 
 @contextmanager
 def translated_errors(engine: AsyncEngine) -> Generator[None]:
-    """Turn what the driver raises into what our own tables raise."""
+    """Raise errors of the driver as the errors that Moot's own tables raise."""
     try:
         yield
     except (SQLAlchemyError, OSError) as error:
-        # The database for people, without a password.
+        # Name the database without its password.
         host = f"{engine.url.host or 'localhost'}/" if _is_on_server(engine.url) else ""
         raise explain(error, f"{host}{engine.url.database or ''}") from error
 

@@ -1,4 +1,4 @@
-"""The tables of the Slack side."""
+"""The bot's tables."""
 
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -27,18 +27,18 @@ from core.store.tables import UtcDateTime
 
 METADATA: Final = MetaData()
 
-#: What the queues read: a state that is neither sent nor failed. In plain words, not as parameters:
-#: only then do databases see that the index of it holds all that is asked for.
+#: Rows that the queue still has to send. Written with literals, not parameters, because only then
+#: do databases use the partial index with this condition.
 UNSENT: Final = literal_column("state").in_(
     [literal_column("'waiting'"), literal_column("'sending'")]
 )
-#: A living post in Slack that does not show the newest state.
+#: Living posts in Slack that do not show the newest state.
 STALE: Final = text("post IS NOT NULL AND state = 'sent' AND wanted_seq > shown_seq")
 
-#: What goes to a receiver outside Slack.
+#: Rows for receivers outside Slack.
 IS_LANDING: Final = literal_column("method") == literal_column("'landing'")
 
-#: What is on its way out of Moot, and what became of it. Times are seconds since 1970 by the
+#: All outgoing posts and landings, with their state. Times are seconds since 1970 by the
 #: database's clock.
 QUEUE: Final = Table(
     "queue",
@@ -46,34 +46,34 @@ QUEUE: Final = Table(
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("key", Text, nullable=False),
     Column("method", Text, nullable=False),
-    #: What Slack counts together, or a receiver: rows of a lane are sent one after the other.
+    #: The unit of Slack's rate limits, or a receiver. Rows of a lane are sent one after the other.
     Column("lane", Text, nullable=False),
     Column("workspace", Text, nullable=False),
     Column("channel", Text, nullable=False),
     Column("debate_id", Text),
     Column("thread_key", Text),
-    #: Empty once nothing more is to be sent.
+    #: Empty after the row is sent or given up.
     Column("payload", JSON, nullable=False),
     Column("urgent", Boolean, nullable=False, server_default=false()),
     Column("state", Text, nullable=False),
-    #: Which process began the last attempt, and how many there were.
+    #: The process that began the last attempt, and the number of attempts.
     Column("owner", Text),
     Column("attempts", Integer, nullable=False, server_default="0"),
     Column("attempted_at", Double),
-    #: Not to be tried before.
+    #: The earliest time of the next attempt.
     Column("due", Double, nullable=False, server_default="0"),
     Column("ts", Text),
     Column("error", Text),
-    #: Which living post it is; NULL: what it shows is fixed.
+    #: The name of a living post; NULL: the content is fixed.
     Column("post", Text),
     Column("edit_lane", Text),
-    #: The number of the event that a living post is to show at least, and of the one it shows;
-    #: -1: nobody knows what it shows.
+    #: For a living post, the number of the event that it has to show, and of the event that it
+    #: shows; -1: unknown.
     Column("wanted_seq", Integer, nullable=False, server_default="0"),
     Column("shown_seq", Integer, nullable=False, server_default="0"),
     Column("shown_hash", Text),
     Column("shown_at", Double, nullable=False, server_default="0"),
-    #: A person waits for its edit.
+    #: Whether a person waits for its edit.
     Column("hurry", Boolean, nullable=False, server_default=false()),
     UniqueConstraint("key", name="queue_key"),
     Index("queue_unsent", "lane", "id", sqlite_where=UNSENT, postgresql_where=UNSENT),
@@ -91,11 +91,11 @@ QUEUE: Final = Table(
     Index("queue_landings", "lane", "id", sqlite_where=IS_LANDING, postgresql_where=IS_LANDING),
     Index("queue_debate", "debate_id", "id"),
     Index("queue_thread", "workspace", "channel", "ts"),
-    # Ids are never used again: they are the order.
+    # Ids are the order, so they must never be used again.
     sqlite_autoincrement=True,
 )
 
-#: Which process serves a lane, and until when unless it renews that.
+#: The process that serves a lane, and the end of its lease.
 LANES: Final = Table(
     "lanes",
     METADATA,
@@ -121,7 +121,7 @@ CHANNEL_SETTINGS: Final = Table(
     Column("settings", JSON, nullable=False),
 )
 
-#: When people want to look at a decision again; a row goes when they were reminded.
+#: Dates on which people want to revisit a decision. A row is deleted after the reminder.
 REMINDERS: Final = Table(
     "reminders",
     METADATA,
@@ -132,7 +132,7 @@ REMINDERS: Final = Table(
     Index("reminders_due", "due_at"),
 )
 
-#: The organisation (Enterprise Grid) a workspace belongs to; no row: it stands alone.
+#: The organisation (Enterprise Grid) of a workspace; no row: it belongs to none.
 ORGANISATIONS: Final = Table(
     "organisations",
     METADATA,
@@ -140,17 +140,17 @@ ORGANISATIONS: Final = Table(
     Column("enterprise", Text, nullable=False),
 )
 
-#: Debates that have pages; a link holds only with the grant that it names.
+#: Debates with pages. A link works only while the grant that it names exists.
 PAGE_GRANTS: Final = Table(
     "page_grants",
     METADATA,
     Column("debate_id", Text, primary_key=True),
     Column("workspace", Text, nullable=False),
-    #: Random: taken back and granted again it is another one.
+    #: Random, so that a new grant does not bring back old links.
     Column("granted", Text, nullable=False),
 )
 
-#: What people's programs call with: hashes of it.
+#: Personal access tokens, as hashes.
 PERSONAL_TOKENS: Final = Table(
     "personal_tokens",
     METADATA,
@@ -161,7 +161,7 @@ PERSONAL_TOKENS: Final = Table(
     Column("name", Text, nullable=False),
     #: SHA-256 of the secret, in hexadecimal digits.
     Column("hash", Text, nullable=False),
-    #: The request that made it.
+    #: Id of the request that made it.
     Column("origin", Text, nullable=False),
     Column("made_at", UtcDateTime, nullable=False),
     Column("expires_at", UtcDateTime, nullable=False),
@@ -170,10 +170,11 @@ PERSONAL_TOKENS: Final = Table(
     UniqueConstraint("workspace", "person", "number", name="personal_tokens_number"),
 )
 
-#: Debates that a backup brought back in their midst: what they post is looked for first.
+#: Debates that were unfinished in a restored backup. Their posts may be in Slack already, so the
+#: queue looks for each before it sends it.
 RESTORED: Final = Table("restored", METADATA, Column("debate_id", Text, primary_key=True))
 
-#: What debates are found by. On SQLite a full-text table, which has no key of its own.
+#: The search index of debates. On SQLite a full-text table, which has no primary key.
 DEBATE_WORDS: Final = Table(
     "debate_words",
     MetaData(),
@@ -183,8 +184,8 @@ DEBATE_WORDS: Final = Table(
     Column("words", Text, nullable=False),
 )
 
-#: Where each debate's words stand, on SQLite: by any other column than the row's number its
-#: full-text table looks through all words there are.
+#: On SQLite, the row number of each debate in the search index, as a search by any other column
+#: reads the whole full-text table.
 WORD_ROWS: Final = Table(
     "debate_words_rows",
     MetaData(),
@@ -224,7 +225,7 @@ VERSION_TABLE: Final = "moot_bot_version"
 
 
 class TableUser:
-    """Reads and writes some of the tables. Every method may raise `StoreDown`."""
+    """Base of classes that use these tables. Every method may raise `StoreDown`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,1 +1,1 @@
-"""How the tables of the Slack side came to be, step by step."""
+"""The migrations of the bot's tables."""
