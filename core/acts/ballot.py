@@ -65,8 +65,8 @@ def ballot_reply(
     types: dict[str, Any] = {"ranking": list[label], "moved_by": mover}
     if options:
         share = Annotated[float, BeforeValidator(number_in), WithJsonSchema({"type": "number"})]
-        about = Field(description=f"for {', '.join(options)}")
-        types["probabilities"] = Annotated[list[share], about]
+        field = Field(description=f"for {', '.join(options)}")
+        types["probabilities"] = Annotated[list[share], field]
     return narrow_form(BallotReply, **types)
 
 
@@ -231,7 +231,7 @@ def mover_labels(debate: Debate) -> tuple[str, ...]:
     return (*texts, *(source.id for source in debate.evidence))
 
 
-def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
+def _turn_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
     positions = [
         Part(kind=PartKind.CANDIDATE, label=label, text=candidate.text, trim_priority=2)
         for label, candidate in candidates(debate, turn).items()
@@ -285,6 +285,6 @@ async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
 
 
 ACTS[Act.BALLOT] = ActSpec(
-    max_tokens=1024, effort=Effort.LOW, values=_values, turn_parts=_about, perform=vote
+    max_tokens=1024, effort=Effort.LOW, values=_values, turn_parts=_turn_parts, perform=vote
 )
 ACTS[Act.TALLY] = ActSpec(asks_model=False, outcome_key="tally", perform=tally)

@@ -73,7 +73,7 @@ async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:
     return AgentsCast(cast=cast)
 
 
-def _about(debate: Debate, _turn: Turn) -> Sequence[Part]:
+def _turn_parts(debate: Debate, _turn: Turn) -> Sequence[Part]:
     """The titles of the sources, because most of them have not been read yet."""
     titles = [" ".join(reference.title.split()) for reference in debate.setup.references]
     if not titles:
@@ -99,6 +99,6 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
 ACTS[Act.CASTING] = side_act(
     max_tokens=512,
     values=_values,
-    turn_parts=_about,
+    turn_parts=_turn_parts,
     perform=choose,
 )

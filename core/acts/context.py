@@ -42,19 +42,19 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     history: Sequence[Part] = ()
     if act.sees_history and turn.round:
         history = strategy_of(debate, turn.agent).history(debate, turn)
-    about = (act.turn_parts or format_of(debate).shown_parts)(debate, turn)
+    turn_parts = (act.turn_parts or format_of(debate).shown_parts)(debate, turn)
     if turn.act is Act.CRITIQUE:
-        history, about = _common_to_critiques(history, about)
+        history, turn_parts = _common_to_critiques(history, turn_parts)
     chooses = turn.act is Act.BALLOT or act.states_stance
     options = options_part(debate) if chooses else ()
-    history, about = _without_repetition(history, about)
+    history, turn_parts = _without_repetition(history, turn_parts)
     # Providers cache the common beginning of prompts, so shared parts come first.
-    old, new = _shared_count(history), _shared_count(about)
+    old, new = _shared_count(history), _shared_count(turn_parts)
     parts = (
         *_question(debate, to_list=turn.act in format_of(debate).shows),
         # Prompts of blind and final ballots are the same up to these parts.
         *(replace(option, ends_shared=turn.act is Act.BALLOT) for option in options),
-        *(*history[:old], *about[:new], *history[old:], *about[new:]),
+        *(*history[:old], *turn_parts[:new], *history[old:], *turn_parts[new:]),
         *_notes(debate),
         *quote_check_parts(debate, turn),
     )
@@ -137,17 +137,17 @@ def _question(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
 
 
 def _without_repetition(
-    history: Sequence[Part], about: Sequence[Part]
+    history: Sequence[Part], turn_parts: Sequence[Part]
 ) -> tuple[Sequence[Part], Sequence[Part]]:
     """Both lists, with each text that is in both kept in only one of them.
 
     A shared history stays unchanged, so that it can be cached, and the turn's part points to it.
     Otherwise the history points to the turn's part.
     """
-    new_history, new_about, shared = list[Part](), list(about), _shared_count(history)
+    new_history, new_turn_parts, shared = list[Part](), list(turn_parts), _shared_count(history)
     for index, part in enumerate(history):
         text, priority = part.text, part.trim_priority
-        for place, turn_part in enumerate(about):
+        for place, turn_part in enumerate(turn_parts):
             # A shortened text is a prefix of the full text.
             if (
                 len(turn_part.text) < _LEAST_SHARED
@@ -156,23 +156,23 @@ def _without_repetition(
                 continue
             if index < shared:
                 pointer = excerpt(turn_part.text, part.label)
-                new_about[place] = replace(turn_part, text=pointer, ends_shared=False)
+                new_turn_parts[place] = replace(turn_part, text=pointer, ends_shared=False)
                 # The part that is pointed to must not be shortened before the one that points.
                 priority = min(priority, turn_part.trim_priority)
             elif not turn_part.text.endswith(CUT_MARK):
                 text = text.replace(turn_part.text, f"(Quoted below: {turn_part.label}.)")
         new_history.append(replace(part, text=text, trim_priority=priority))
-    return new_history, new_about
+    return new_history, new_turn_parts
 
 
 def _common_to_critiques(
-    history: Sequence[Part], about: Sequence[Part]
+    history: Sequence[Part], turn_parts: Sequence[Part]
 ) -> tuple[Sequence[Part], Sequence[Part]]:
     """Both lists; the agent's history is marked as shared by all its critiques of a round."""
-    is_longer = sum(len(part.text) for part in history) > sum(len(part.text) for part in about)
+    is_longer = sum(len(part.text) for part in history) > sum(len(part.text) for part in turn_parts)
     if not history or not is_longer or _shared_count(history):
-        return history, about
-    return [*history[:-1], replace(history[-1], ends_shared=True)], without_cache_marks(about)
+        return history, turn_parts
+    return [*history[:-1], replace(history[-1], ends_shared=True)], without_cache_marks(turn_parts)
 
 
 def _shared_count(parts: Sequence[Part]) -> int:

@@ -339,7 +339,7 @@ def reply_parts(debate: Debate) -> Sequence[Part]:
     ]
 
 
-def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
+def _turn_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
     parts = [*case_parts(debate, turn), *judge_playbook_parts(debate)]
     if debate.draft and debate.audit:
         faults = (
@@ -413,7 +413,7 @@ ACTS[Act.SYNTHESIS] = ActSpec(
     words=500,
     outcome_key="verdict",
     values=_values,
-    turn_parts=_about,
+    turn_parts=_turn_parts,
     skips_cache=always,
     more_tokens=_more_tokens,
     perform=synthesise,

@@ -93,8 +93,8 @@ class SameReply(BaseModel):
 
 @cache
 def same_reply(labels: tuple[str, ...]) -> type[SameReply]:
-    about = Field(description=f"for {', '.join(labels)}")
-    return narrow_form(SameReply, same_as=Annotated[list[int], about])
+    field = Field(description=f"for {', '.join(labels)}")
+    return narrow_form(SameReply, same_as=Annotated[list[int], field])
 
 
 def same_fault(reply: SameReply, labels: Sequence[str]) -> str:
