@@ -65,7 +65,7 @@ def _branch(name: str) -> str:
 
 
 class WebhookEvent(StrEnum):
-    """What a webhook can be told of."""
+    """Events that a webhook can receive."""
 
     STARTED = "started"
     #: The debate ended with a verdict; people have not decided yet.
@@ -80,15 +80,15 @@ class WebhookEvent(StrEnum):
 
 
 class ReceivingPlace(Value):
-    """What webhooks and places of records have in common."""
+    """Common settings of webhooks and places for records."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str = Field(pattern=_NAME, description="What Moot calls it; lower case.")
+    name: str = Field(pattern=_NAME, description="Name in Moot, in lower case.")
     channels: tuple[Annotated[str, channel_or(EVERYWHERE)], ...] = Field(
         default=(EVERYWHERE,),
         min_length=1,
-        description="Ids of the channels whose debates it gets; `*` is everywhere.",
+        description="Ids of channels whose debates it receives; `*` is everywhere.",
     )
 
     def serves(self, place: Place) -> bool:
@@ -96,29 +96,29 @@ class ReceivingPlace(Value):
 
 
 class Webhook(ReceivingPlace):
-    """An address that is told of debates, with signed messages."""
+    """An address that receives signed messages about debates."""
 
     url: Annotated[str, AfterValidator(_web_address)] = Field(
-        description="Where messages are sent; https://."
+        description="Address for the messages; https://."
     )
     secret_variable: KeyVariable = Field(
-        description="The variable with the secret, `whsec_` and base64, that messages are signed "
-        "with (its name holds KEY, TOKEN or SECRET).",
+        description="The variable with the secret for signatures, `whsec_` and base64 (a name with "
+        "KEY, TOKEN or SECRET).",
     )
     old_secret_variable: KeyVariable | Literal[""] = Field(
         default="",
-        description="The variable with the secret before it: messages carry both signatures.",
+        description="The variable with the previous secret: messages have both signatures.",
     )
     events: tuple[WebhookEvent, ...] = Field(
-        default=tuple(WebhookEvent), min_length=1, description="What it is told of."
+        default=tuple(WebhookEvent), min_length=1, description="Events that it receives."
     )
     whole_text: bool = Field(
         default=False,
-        description="Send people's reasons and the whole decision record too, not only question "
+        description="Also send people's reasons and the full decision record, not only question "
         "and decision.",
     )
     private_address: bool = Field(
-        default=False, description="The address may be one of your own network."
+        default=False, description="The address may be in your own network."
     )
     seconds: Seconds = Field(default=15.0, gt=0, description="Time for one attempt.")
 
@@ -140,23 +140,23 @@ class RecordPlace(ReceivingPlace):
     )
     token_variable: KeyVariable | Literal[""] = Field(
         default="",
-        description="The variable with the token that may push (its name holds KEY, TOKEN or "
-        "SECRET); empty: none.",
+        description="The variable with the token for pushing (a name with KEY, TOKEN or SECRET); "
+        "empty: none.",
     )
     user: str = Field(
         default="x-access-token",
         pattern=r"^[A-Za-z0-9._@+-]{1,100}$",
-        description="The name the token is sent with.",
+        description="User name that is sent with the token.",
     )
     branch: Annotated[str, AfterValidator(_branch)] = Field(
         default=f"moot/{DEBATE}",
         pattern=r"^[A-Za-z0-9{][A-Za-z0-9._/{}-]{0,99}$",
-        description="The branch of a debate's record; `{debate}` stands for the debate's id.",
+        description="The branch of a debate's record; `{debate}` is replaced by the debate's id.",
     )
     base: Annotated[str, AfterValidator(_name_in_git)] = Field(
         default="",
         pattern=r"^([A-Za-z0-9][A-Za-z0-9._/-]{0,99})?$",
-        description="The branch it begins at; empty: the repository's default branch.",
+        description="The branch that it starts from; empty: the repository's default branch.",
     )
     path: Annotated[str, AfterValidator(_name_in_git)] = Field(
         default="docs/decisions",
@@ -182,9 +182,11 @@ class RecordPlace(ReceivingPlace):
 class LandingPlaces(Value):
     """Where debates and decisions are sent besides Slack."""
 
-    webhooks: tuple[Webhook, ...] = Field(default=(), description="Addresses told of debates.")
+    webhooks: tuple[Webhook, ...] = Field(
+        default=(), description="Addresses that receive messages about debates."
+    )
     records: tuple[RecordPlace, ...] = Field(
-        default=(), description="Where the records of accepted decisions are kept."
+        default=(), description="Places for the records of accepted decisions."
     )
 
     @field_validator("webhooks", "records")

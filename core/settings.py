@@ -71,24 +71,24 @@ class Caps(Value):
 
     most_debate_cost: Money | None = Field(
         default=None,
-        description="The highest `debate_cost` that a channel or a form can set; null: any.",
+        description="Highest `debate_cost` that a channel or a form can set; null: no limit.",
     )
     #: A day is a day in UTC.
     person_day_cost: Money | None = Field(
-        default=None, description="What one person may spend a day; null: no cap."
+        default=None, description="Daily cap of one person; null: no cap."
     )
     token_day_cost: Money | None = Field(
         default=None,
-        description="What debates may cost a day that programs start with one token; null: no cap "
-        "but that of the token's owner.",
+        description="Daily cap of debates started with one API token; null: only the cap of the "
+        "token's owner.",
     )
     day_cost: Money | None = Field(
-        default=None, description="What all debates of a workspace may cost a day; null: no cap."
+        default=None, description="Daily cap of all debates of a workspace; null: no cap."
     )
 
 
 class AllLimits(Limits, Caps):
-    """What one debate and all together may take. Times are in seconds, money in US dollars."""
+    """Limits of one debate and of all debates. Times are in seconds, money in US dollars."""
 
     def with_cost(self, cost: Decimal | None) -> "AllLimits":
         """Return these limits with a cap per debate (None: no cap), at most `most_debate_cost`."""
@@ -108,53 +108,55 @@ IN_TERMINAL = "terminal"
 
 
 class ToolSource(Value):
-    """A tool of an MCP server that is asked at the start of a debate; its answer is a source."""
+    """A tool of an MCP server, called at the start of a debate; its result is a source."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str = Field(min_length=1, description="As the server calls it.")
+    name: str = Field(min_length=1, description="Name of the tool.")
     arguments: Mapping[str, Any] = Field(
         default_factory=dict[str, Any],
-        description="What it is given; in a text `{question}` stands for the question, `{words}` "
-        "for its longer words (four letters and more, figures, abbreviations).",
+        description="Arguments of the call. In texts `{question}` is replaced by the question, "
+        "`{words}` by its longer words (four letters or more, figures, abbreviations).",
     )
     title: str = Field(
-        default="", max_length=100, description="What people call the source; empty: both names."
+        default="",
+        max_length=100,
+        description="Title of the source; empty: the names of server and tool.",
     )
     read_only: bool = Field(
         default=False,
-        description="You vouch that it changes nothing, where the server does not say so.",
+        description="You confirm that the tool changes nothing, if the server does not say so.",
     )
 
 
 class ToolServer(Value):
-    """An MCP server, some tools of which are sources: a program, or an address."""
+    """An MCP server with tools that serve as sources: a program, or an address."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str = Field(
-        pattern=r"^[a-z][a-z0-9-]{0,29}$", description="What Moot calls it; lower case."
-    )
+    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,29}$", description="Name in Moot, in lower case.")
     command: tuple[ProgramText, ...] = Field(
-        default=(), description="Program and arguments, for a server that speaks over stdio."
+        default=(), description="Program and arguments of a server on stdio."
     )
-    url: str = Field(default="", description="Address, for one that speaks streamable HTTP.")
+    url: str = Field(default="", description="Address of a server on streamable HTTP.")
     #: Besides these the program gets only PATH, HOME and the language of Moot's environment.
     variables: tuple[KeyVariable, ...] = Field(
         default=(),
-        description="Variables the program is handed (their names hold KEY, TOKEN or SECRET).",
+        description="Environment variables for the program (names with KEY, TOKEN or SECRET).",
     )
     key_variable: KeyVariable | Literal[""] = Field(
         default="",
-        description="The variable with the token that the address is sent (its name holds KEY, "
-        "TOKEN or SECRET); empty: none.",
+        description="The variable with the token for the address (a name with KEY, TOKEN or "
+        "SECRET); empty: none.",
     )
     channels: tuple[Annotated[str, channel_or(IN_TERMINAL, EVERYWHERE)], ...] = Field(
         min_length=1,
-        description="Ids of the channels whose debates ask it; `terminal`; `*` is everywhere.",
+        description="Ids of channels whose debates use it; `terminal`; `*` is everywhere.",
     )
-    seconds: Seconds = Field(default=20.0, gt=0, description="Time for starting and asking it.")
-    tools: tuple[ToolSource, ...] = Field(min_length=1, description="No other tool is called.")
+    seconds: Seconds = Field(default=20.0, gt=0, description="Time for starting and calling it.")
+    tools: tuple[ToolSource, ...] = Field(
+        min_length=1, description="Tools to call; no other tool is called."
+    )
 
     @model_validator(mode="after")
     def _is_one_of_two(self) -> Self:
@@ -177,23 +179,23 @@ def _check_names(servers: tuple[ToolServer, ...]) -> tuple[ToolServer, ...]:
 
 
 class EvidenceLimits(Value):
-    """Which sources debates may have, and what reading one may take."""
+    """Sources that debates may use, and limits of reading one."""
 
     #: By default nothing is fetched from the network.
     link_hosts: tuple[str, ...] = Field(
         default=(),
-        description="Hosts that links may be read from: `docs.example.com`, `*.example.com`.",
+        description="Hosts whose links may be read: `docs.example.com`, `*.example.com`.",
     )
     earlier_decisions: bool = Field(
-        default=True, description="Whether the channel's earlier decisions are a source."
+        default=True, description="Use the channel's earlier decisions as a source."
     )
     mcp_servers: Annotated[tuple[ToolServer, ...], AfterValidator(_check_names)] = Field(
-        default=(), description="MCP servers, some tools of which are asked as sources."
+        default=(), description="MCP servers with tools that serve as sources."
     )
     file_bytes: int = Field(default=20_000_000, ge=1, description="Largest file, in bytes.")
-    pages: int = Field(default=500, ge=1, description="Pages or slides read of one file.")
-    characters: int = Field(default=400_000, ge=1, description="Characters kept of one source.")
-    seconds: Seconds = Field(default=10.0, description="Seconds that reading one file may take.")
+    pages: int = Field(default=500, ge=1, description="Most pages or slides of one file.")
+    characters: int = Field(default=400_000, ge=1, description="Most characters of one source.")
+    seconds: Seconds = Field(default=10.0, description="Time for reading one file, in seconds.")
     memory_bytes: int = Field(
         default=1_500_000_000, ge=300_000_000, description="Memory for reading one file, in bytes."
     )
@@ -214,44 +216,46 @@ class OutcomeDates(Value):
 
 
 class ModelServer(Value):
-    """A model server that speaks like OpenAI, under a name of its own."""
+    """A model server with OpenAI's API, under a name of its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(
-        pattern=r"^[a-z][a-z0-9-]{0,29}$", description="What `provider` calls it; lower case."
+        pattern=r"^[a-z][a-z0-9-]{0,29}$", description="Its name in `provider`, in lower case."
     )
-    base_url: str = Field(description="Where it is, up to and with `/v1` or what it has instead.")
+    base_url: str = Field(
+        description="Address up to and including `/v1`, or the server's other prefix."
+    )
     #: Secrets are read from the environment before the settings, so they are found by their names.
     key_variable: str = Field(
         default="",
         pattern=r"^$|^[A-Z0-9_]*(KEY|TOKEN|SECRET)[A-Z0-9_]*$",
-        description="The variable with its key (its name holds KEY, TOKEN or SECRET); "
-        "empty: it needs none.",
+        description="The variable with its key (a name with KEY, TOKEN or SECRET); empty: it needs "
+        "none.",
     )
     api: Literal["chat", "responses"] = Field(
         default="chat", description="Chat Completions, or Responses."
     )
     models: tuple[str, ...] = Field(
         default=(),
-        description="Models of it that people can choose in Slack, besides those these settings "
-        "name elsewhere.",
+        description="Its models that people can choose in Slack, besides models named elsewhere in "
+        "these settings.",
     )
 
 
 class StallLimits(Value):
-    """How long a model may be silent before a call is given up, in seconds."""
+    """How long a model may send nothing before a call fails, in seconds."""
 
     first_token: Seconds = Field(
         default=120.0,
         gt=0,
-        description="Until the first token of its reply. A model of Ollama has 300 at least: "
-        "loading it takes a while. What keeps the connection alive counts as life.",
+        description="Until the first token of a reply. At least 300 for a model of Ollama, which "
+        "may have to be loaded. Keep-alive messages of the server restart the time.",
     )
     between_tokens: Seconds = Field(
         default=60.0,
         gt=0,
-        description="In the middle of a reply that has begun; never more than `first_token`.",
+        description="Between tokens of a reply; never more than `first_token`.",
     )
 
 
@@ -264,24 +268,24 @@ class CommonSettings(Value):
     summary_model: ModelChoice | None = Field(
         default=None,
         # A provider that does not take part in the debate must not get its texts.
-        description="Sums up and chooses agents, if its provider takes part in the debate; null: "
-        "the cheapest model there.",
+        description="The model for summaries and for choosing agents, if its provider takes part "
+        "in the debate; null: the cheapest model of those providers.",
     )
     shadow_model: ModelChoice | None = Field(
         default=None,
-        description="Answers alone beside a debate (`debate.shadow`); null: the dearest of the "
-        "models dealt to the agents, else the judge's.",
+        description="The model of the single answer beside a debate (`debate.shadow`); null: the "
+        "most expensive of the agents' models, else the judge's.",
     )
     agents: tuple[Agent, ...] = Field(
         default=(), description="Agents; none: chosen for each question among the built-in roles."
     )
     casting: bool = Field(
         default=True,
-        description="Choose agents for each question where nobody named any; false: always "
-        "architect, security and simplicity.",
+        description="Choose agents for each question if nobody named any; false: always architect, "
+        "security and simplicity.",
     )
     servers: tuple[ModelServer, ...] = Field(
-        default=(), description="Model servers that speak like OpenAI, each a provider."
+        default=(), description="Model servers with OpenAI's API; each is a provider."
     )
     vote: VoteRules = Field(default=VoteRules(), description="How ballots are counted.")
     limits: AllLimits = Field(
@@ -290,14 +294,14 @@ class CommonSettings(Value):
     calls_at_once: int = Field(
         default=USUAL_CALLS_AT_ONCE,
         ge=1,
-        description="Model calls under way at the same time, by provider; at most 8 at models of "
-        "your own machine.",
+        description="Most concurrent model calls per provider; at most 8 for models on your own "
+        "machine.",
     )
     stall: StallLimits = Field(
-        default=USUAL_STALL_LIMITS, description="How long a model may be silent."
+        default=USUAL_STALL_LIMITS, description="How long a model may send nothing."
     )
     evidence: EvidenceLimits = Field(
-        default=EvidenceLimits(), description="Which sources there may be, and their limits."
+        default=EvidenceLimits(), description="Allowed sources, and their limits."
     )
     outcomes: OutcomeDates = Field(
         default=OutcomeDates(),
@@ -307,13 +311,14 @@ class CommonSettings(Value):
         default=LandingPlaces(), description="Where debates and decisions are sent besides Slack."
     )
     fallbacks: tuple[ModelChoice, ...] = Field(
-        default=(), description="Models to ask, in order, when an agent's own cannot be asked."
+        default=(),
+        description="Models to use, in this order, if an agent's own model is unavailable.",
     )
     prompts: Mapping[str, PromptText] = Field(
         default_factory=dict[str, PromptText], description="Prompt files by act, for every agent."
     )
     models: tuple[Mapping[str, Any], ...] = Field(
-        default=(), description="What models can take, laid over the built-in table."
+        default=(), description="Capabilities of models; they override the built-in table."
     )
     prices: Mapping[str, Price] = Field(
         default_factory=dict[str, Price],
@@ -325,9 +330,9 @@ class SettingsFile(CommonSettings):
     """The configuration file of Moot."""
 
     default_model: ModelChoice = Field(
-        default=ModelChoice(), description="Serves agents and judge that name no model."
+        default=ModelChoice(), description="The model of agents and judge without a model."
     )
-    judge: Speaker | None = Field(default=None, description="Who writes the verdict.")
+    judge: Speaker | None = Field(default=None, description="The agent that writes the verdict.")
     debate: DebateRules = Field(default=DebateRules(), description="How a debate goes.")
 
 

@@ -201,7 +201,10 @@ class AnswerQuestions:
         """
         debate = await self.facts.debate(reply.debate_id)
         if debate.status is not Status.RUNNING:
-            return self._after_end(debate, reply)
+            if reply.origin in debate.message_ids or not reply.text:
+                return ReplyOutcome.TAKEN
+            self.note.count(debate.id, reply.by)
+            return ReplyOutcome.AFTER_END
         if (
             reply.origin in debate.deleted_messages
             or debate.edit_times.get(reply.origin, "") > reply.edited
@@ -352,12 +355,6 @@ class AnswerQuestions:
         numbers = [number for number in open_numbers(debate) if number in findings]
         await self.skip(debate.id, numbers, by, f"{origin}/skip")
         return await self.facts.debate(debate.id)
-
-    def _after_end(self, debate: Debate, reply: PersonsReply) -> ReplyOutcome:
-        if reply.origin in debate.message_ids or not reply.text:
-            return ReplyOutcome.TAKEN
-        self.note.count(debate.id, reply.by)
-        return ReplyOutcome.AFTER_END
 
     async def _record(
         self, debate: Debate, reply: PersonsReply, content: GivenAnswer, *, corrects: bool = False
