@@ -51,7 +51,7 @@ async def test_doctor_looks_at_the_demonstration_itself(stage: Stage):
             str(message["text"]) for message in stage.workspace.ephemeral(USER, CHANNEL)
         )
 
-    await stage.workspace.wait_for(lambda: "see ✗" in report(), timeout=300)
+    await stage.workspace.wait_for(lambda: "lines with ✗" in report(), timeout=300)
     assert "accepted by Riverside" in report()
     assert "database moot.db" in report()
     assert "✗ models: none is set up" in report()
