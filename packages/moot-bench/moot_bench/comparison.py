@@ -111,16 +111,16 @@ def compare(arms: Sequence[ArmScores], measure: ArmMeasure) -> Sequence[Comparis
         ours, theirs = _by_question(arm, measure), _by_question(baseline, measure)
         both = [ours[question] - theirs[question] for question in ours if question in theirs]
         candidates.append((arm, baseline, both))
-    p_values = {str(at): p_value(gains) for at, (_, _, gains) in enumerate(candidates)}
+    p_values = {str(index): p_value(gains) for index, (_, _, gains) in enumerate(candidates)}
     corrected = holm(p_values)
     return [
         Comparison(
             arm=arm,
             baseline=baseline,
             gain=paired_bootstrap(gains) if len(gains) >= LEAST_QUESTIONS else None,
-            p=corrected[str(at)],
+            p=corrected[str(index)],
         )
-        for at, (arm, baseline, gains) in enumerate(candidates)
+        for index, (arm, baseline, gains) in enumerate(candidates)
     ]
 
 
@@ -251,7 +251,7 @@ def p_value(differences: Sequence[float], *, seed: int = 1) -> float:
     as_great = 0
     for _ in range(_FLIPS):
         signs = chance.getrandbits(count)
-        flipped = sum(size if signs >> at & 1 else -size for at, size in enumerate(sizes))
+        flipped = sum(size if signs >> index & 1 else -size for index, size in enumerate(sizes))
         as_great += abs(flipped) >= total - _ROUNDING
     return (as_great + 1) / (_FLIPS + 1)
 

@@ -225,8 +225,8 @@ class Bench:
                 return answer
             # What failed in an earlier process is tried anew, once in each.
             if is_new or was_running:
-                why = debate.out_of_money or debate.failure or "it was cut short"
-                self.failed.append(f"{arm.name}, {task.id}: {why}")
+                reason = debate.out_of_money or debate.failure or "it was cut short"
+                self.failed.append(f"{arm.name}, {task.id}: {reason}")
                 return None
         return None
 

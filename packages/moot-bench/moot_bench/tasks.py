@@ -140,8 +140,8 @@ def read_tasks(text: str, *, name: str = "", answers: str = "") -> Sequence[Task
         try:
             tasks.append(_task(row, at))
         except (ValueError, KeyError, TypeError, IndexError) as error:
-            why = f"{error.args[0]} is missing" if isinstance(error, KeyError) else _first(error)
-            raise BadInput(f"{name or 'The tasks'}, question {at}: {why}.") from None
+            reason = f"{error.args[0]} is missing" if isinstance(error, KeyError) else _first(error)
+            raise BadInput(f"{name or 'The tasks'}, question {at}: {reason}.") from None
     if not tasks:
         raise BadInput(f"{name or 'The file'} holds no question with a known answer.")
     places: dict[str, int] = {}

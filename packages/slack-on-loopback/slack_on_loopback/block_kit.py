@@ -113,5 +113,5 @@ BLOCK_TYPES = frozenset(map(kind_of, _BLOCKS))
 def block_list(most: int) -> SchemaValidator:
     """Return the schema of a list of at most so many blocks."""
     any_block = one_of("block", *_BLOCKS, ref="block")
-    listed = many(core_schema.definition_reference_schema("block"), most, 0)
-    return SchemaValidator(core_schema.definitions_schema(listed, [any_block]))
+    block_list_schema = many(core_schema.definition_reference_schema("block"), most, 0)
+    return SchemaValidator(core_schema.definitions_schema(block_list_schema, [any_block]))

@@ -18,8 +18,8 @@ def channel_object(channel: Channel, viewer: str) -> Json:
         "is_org_shared": False,
     }
     if channel.is_im:
-        other = next((member for member in channel.members if member != viewer), viewer)
-        return {**base, "user": other, "is_user_deleted": False, "priority": 0}
+        partner = next((member for member in channel.members if member != viewer), viewer)
+        return {**base, "user": partner, "is_user_deleted": False, "priority": 0}
     return {
         **base,
         "name": channel.name,
@@ -117,19 +117,19 @@ def set_archived(runtime: Runtime, channel: Channel, user: str, *, archived: boo
     events.emit(runtime, event, channel)
 
 
-def direct(runtime: Runtime, user: User, other: User) -> Channel:
+def direct(runtime: Runtime, user: User, partner: User) -> Channel:
     """Return the direct conversation of two users; create it if necessary."""
     for channel in runtime.state.channels.values():
-        if channel.is_im and set(channel.members) == {user.id, other.id}:
+        if channel.is_im and set(channel.members) == {user.id, partner.id}:
             return channel
     channel = Channel(
         id=runtime.state.new_id("D"),
-        name=f"{user.name}-{other.name}",
+        name=f"{user.name}-{partner.name}",
         is_im=True,
         is_private=True,
         creator=user.id,
         created=int(runtime.now()),
-        members=[user.id, other.id],
+        members=[user.id, partner.id],
     )
     runtime.state.channels[channel.id] = channel
     tell_channels(runtime)

@@ -61,9 +61,9 @@ async def command(runtime: Runtime, user: User, channel: Channel, typed: str) ->
     if responses.has_message(acknowledgement.body):
         try:
             responses.respond(runtime, url, acknowledgement.body)
-        except SlackRefusal as refused:
-            _log_bad_answer(runtime, "slash_commands", acknowledgement.body, refused)
-            raise PersonRefusal("invalid_response", _NOT_UNDERSTOOD) from refused
+        except SlackRefusal as refusal:
+            _log_bad_answer(runtime, "slash_commands", acknowledgement.body, refusal)
+            raise PersonRefusal("invalid_response", _NOT_UNDERSTOOD) from refusal
 
 
 async def click(runtime: Runtime, user: User, where: SurfaceRef, choice: Json) -> None:
@@ -115,9 +115,9 @@ async def submit(runtime: Runtime, user: User, view_id: str, values: Json) -> Js
     body = (await _ask(runtime, payload, "submit_failed")).body
     try:
         return _after_submit(runtime, user, view, body)
-    except SlackRefusal as refused:
-        _log_bad_answer(runtime, "view_submission", body, refused)
-        raise PersonRefusal("invalid_response", _NOT_UNDERSTOOD) from refused
+    except SlackRefusal as refusal:
+        _log_bad_answer(runtime, "view_submission", body, refusal)
+        raise PersonRefusal("invalid_response", _NOT_UNDERSTOOD) from refusal
 
 
 def _after_submit(runtime: Runtime, user: User, view: Json, body: Json) -> Json:
@@ -200,9 +200,9 @@ def _why(acknowledgement: Acknowledgement) -> str:
     return "did not answer within 3 seconds"
 
 
-def _log_bad_answer(runtime: Runtime, kind: str, body: Json, refused: SlackRefusal) -> None:
-    noted = {"answer": copy(body), "messages": refused.messages}
-    runtime.calls.add(LoggedCall(f"ack:{kind}", noted, refused.code, runtime.now()))
+def _log_bad_answer(runtime: Runtime, kind: str, body: Json, refusal: SlackRefusal) -> None:
+    arguments = {"answer": copy(body), "messages": refusal.messages}
+    runtime.calls.add(LoggedCall(f"ack:{kind}", arguments, refusal.code, runtime.now()))
 
 
 def _open_view(runtime: Runtime, user: User, view_id: str) -> Json:

@@ -199,10 +199,10 @@ class PageApi:
             try:
                 body = {**request.query, **request.match_info, **await _body(request)}
                 return web.json_response({"ok": True, **await work(self._user(body), body)})
-            except SlackRefusal as refused:
-                return _refusal(people.for_people(refused))
-            except PersonRefusal as refused:
-                return _refusal(refused)
+            except SlackRefusal as refusal:
+                return _refusal(people.for_people(refusal))
+            except PersonRefusal as refusal:
+                return _refusal(refusal)
 
         return answer
 
@@ -213,8 +213,8 @@ class PageApi:
         return next(user for user in self.runtime.state.users.values() if not user.is_bot)
 
 
-def _refusal(refused: PersonRefusal) -> web.Response:
-    return web.json_response({"ok": False, "error": refused.code, "message": refused.words})
+def _refusal(refusal: PersonRefusal) -> web.Response:
+    return web.json_response({"ok": False, "error": refusal.code, "message": refusal.words})
 
 
 async def _body(request: web.Request) -> Json:

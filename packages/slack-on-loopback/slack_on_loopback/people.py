@@ -20,9 +20,9 @@ WORDS = {
 }
 
 
-def for_people(refused: SlackRefusal) -> PersonRefusal:
+def for_people(refusal: SlackRefusal) -> PersonRefusal:
     """Return a refusal with a message for people."""
-    return PersonRefusal(refused.code, WORDS.get(refused.code, refused.code.replace("_", " ")))
+    return PersonRefusal(refusal.code, WORDS.get(refusal.code, refusal.code.replace("_", " ")))
 
 
 def visible(runtime: Runtime, user: User, name: str) -> Channel:

@@ -126,20 +126,20 @@ def problems(schema: SchemaValidator, value: Any, path: str) -> Iterator[str]:
     """Yield the problems of a value, each with its JSON pointer below `path`."""
     try:
         schema.validate_python(value)
-    except ValidationError as wrong:
-        for error in wrong.errors(include_url=False):
+    except ValidationError as invalid:
+        for error in invalid.errors(include_url=False):
             # pydantic puts the tag of each union into the location.
-            where = [str(step) for step in error["loc"] if not str(step).startswith(_TAG)]
+            steps = [str(step) for step in error["loc"] if not str(step).startswith(_TAG)]
             details: Json = {**error.get("ctx", {})}
-            what, kind = error["type"], (as_object(error["input"]) or {}).get("type")
-            if what in {"missing", "extra_forbidden"}:
-                details["field"] = where.pop()
-            elif what == _WRONG_TYPE and isinstance(kind, str):
-                what, details = "unknown_type", {"noun": error["msg"], "type": kind}
+            error_type, kind = error["type"], (as_object(error["input"]) or {}).get("type")
+            if error_type in {"missing", "extra_forbidden"}:
+                details["field"] = steps.pop()
+            elif error_type == _WRONG_TYPE and isinstance(kind, str):
+                error_type, details = "unknown_type", {"noun": error["msg"], "type": kind}
             details["over"] = details.get("max_length", 0) + 1
             details["under"] = details.get("min_length", 0) - 1
-            words = _WORDS[what].format(**details) if what in _WORDS else error["msg"]
-            yield problem("/".join([path, *where]), words)
+            words = _WORDS[error_type].format(**details) if error_type in _WORDS else error["msg"]
+            yield problem("/".join([path, *steps]), words)
 
 
 def _worded(schema: CoreSchema, words: str) -> CoreSchema:

@@ -95,14 +95,14 @@ class Workspace:
 
     async def say(self, user: str, channel: str, text: str, thread_ts: str | None = None) -> Json:
         """Write a message or reply and return it; `@echo` becomes a mention."""
-        person, where = self._in(user, channel)
-        return copy(people.say(self.runtime, person, where, text, thread_ts=thread_ts or ""))
+        person, place = self._in(user, channel)
+        return copy(people.say(self.runtime, person, place, text, thread_ts=thread_ts or ""))
 
     async def command(self, user: str, channel: str, command: str, text: str = "") -> None:
         """Run a slash command and wait for its acknowledgement."""
         person = self.user(user)
-        where = people.visible(self.runtime, person, channel)
-        await interactions.command(self.runtime, person, where, f"{command} {text}".strip())
+        place = people.visible(self.runtime, person, channel)
+        await interactions.command(self.runtime, person, place, f"{command} {text}".strip())
 
     async def click(self, user: str, channel: str, ts: str, action_id: str, **fields: Any) -> None:
         """Use a button or menu in a message.
@@ -167,9 +167,9 @@ class Workspace:
         thread_ts: str = "",
     ) -> Json:
         """Upload a file into a channel or a thread and return the message."""
-        person, where = self._in(user, channel)
+        person, place = self._in(user, channel)
         files = [people.upload(self.runtime, person, name, content)]
-        message = people.say(self.runtime, person, where, text, thread_ts=thread_ts, files=files)
+        message = people.say(self.runtime, person, place, text, thread_ts=thread_ts, files=files)
         return copy(message)
 
     async def channel_action(self, user: str, action: str, **fields: Any) -> Channel:
@@ -205,11 +205,11 @@ class Workspace:
     def ephemeral(self, user: str, channel: str | None = None) -> list[Json]:
         """Return the ephemeral messages of a user."""
         viewer = self.user(user).id
-        where = self.channel(channel).id if channel else None
+        place = self.channel(channel).id if channel else None
         return [
             copy(message)
             for message in self.runtime.ephemeral
-            if message["viewer"] == viewer and where in {None, message["channel"]}
+            if message["viewer"] == viewer and place in {None, message["channel"]}
         ]
 
     def pins(self, channel: str) -> list[str]:
@@ -310,16 +310,16 @@ class Workspace:
 
     def archive(self, channel: str) -> None:
         """Archive a channel, as a member would."""
-        where = self.channel(channel)
-        channels.set_archived(self.runtime, where, where.creator, archived=True)
+        place = self.channel(channel)
+        channels.set_archived(self.runtime, place, place.creator, archived=True)
 
     def fill_pins(self, channel: str) -> None:
         """Pin new messages until the channel is at its limit of 100."""
-        where = self.channel(channel)
-        for number in range(len(where.pins), MOST_PINS):
-            note = {"user": where.creator, "text": f"Pinned note {number + 1}"}
-            message = posting.post(self.runtime, where, note)
-            posting.pin(self.runtime, where, message["ts"], where.creator)
+        place = self.channel(channel)
+        for number in range(len(place.pins), MOST_PINS):
+            note = {"user": place.creator, "text": f"Pinned note {number + 1}"}
+            message = posting.post(self.runtime, place, note)
+            posting.pin(self.runtime, place, message["ts"], place.creator)
 
     def _in(self, user: str, channel: str) -> tuple[User, Channel]:
         """Return a person, and a channel that they may write in."""
