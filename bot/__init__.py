@@ -1,1 +1,1 @@
-"""The Slack side of Moot."""
+"""Programs on top of `core`: the Slack bot, the command line, the MCP server and the demo."""

@@ -1,18 +1,18 @@
-"""Starts `moot`: what happens before its command line is loaded."""
+"""The entry point of `moot`, which prepares the process before it loads the command line."""
 
 import os
 import signal
 import sys
 
-#: What a shell calls the end of a program by Ctrl-C.
+#: The exit code that shells use for a program ended by Ctrl-C.
 _INTERRUPTED = 130
 
 
 def main() -> None:
     """Load the command line and run it.
 
-    Ctrl-C ends the process at once and without words until a command's work begins.
-    Standard streams that are closed are opened on nothing: a database would else get their place.
+    Ctrl-C ends the process at once and silently until a command's work begins. Closed standard
+    streams are opened on the null device: otherwise a database file could get their number.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004 - standard error
@@ -22,7 +22,7 @@ def main() -> None:
 
     try:
         command_line()
-    except KeyboardInterrupt:  # where nothing was under way
+    except KeyboardInterrupt:  # no command was running
         sys.exit(_INTERRUPTED)
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

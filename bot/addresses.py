@@ -1,4 +1,4 @@
-"""Checks addresses: which ones the program may listen on and call without a leak (pure)."""
+"""Checks of addresses that the program listens on or calls (pure)."""
 
 import ipaddress
 import re
@@ -8,8 +8,9 @@ from stringprep import in_table_b1
 from urllib.parse import urlsplit
 
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
-#: Where clouds hand out credentials to whoever asks from inside, besides link-local addresses.
-#: Source: the vendors' pages on instance metadata (AWS, Google, Alibaba, Oracle, Azure).
+#: Hosts of metadata services, which give credentials to any caller inside a cloud; in addition to
+#: link-local addresses. Source: the vendors' pages on instance metadata (AWS, Google, Alibaba,
+#: Oracle, Azure).
 _METADATA = frozenset(
     {
         "metadata",
@@ -22,16 +23,16 @@ _METADATA = frozenset(
         "168.63.129.16",
     }
 )
-#: What Python calls global though no host of the public network is there: protocol assignments and
-#: relays of 6to4 (RFC 6890, RFC 7526).
+#: Networks that Python calls global, but that have no public hosts: protocol assignments and relays
+#: of 6to4 (RFC 6890, RFC 7526).
 _RESERVED = tuple(map(ipaddress.IPv4Network, ("192.0.0.0/24", "192.88.99.0/24")))
-#: All IPv6 addresses that are given to hosts of the public network (RFC 4291), and those of them
-#: that are for documents only (RFC 9637).
-_UNICAST, _WRITTEN = map(ipaddress.IPv6Network, ("2000::/3", "3fff::/20"))
+#: The IPv6 addresses of public hosts (RFC 4291), and the part of them that is reserved for
+#: documentation (RFC 9637).
+_UNICAST, _DOCUMENTATION = map(ipaddress.IPv6Network, ("2000::/3", "3fff::/20"))
 #: Networks whose addresses end in an IPv4 address: NAT64 (RFC 6052, RFC 8215), and the old form
 #: `::127.0.0.1`, but for `::` and `::1`.
 _WRAPPING = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")))
-#: Of East Asian scripts; resolvers take it for one.
+#: The full stop of East Asian scripts; resolvers read it as a dot.
 _FULL_STOP = "\u3002"
 _SCHEMES = ("http", "https")
 _OLD_FORM = re.compile(r"[0-9a-fx]+(?:\.[0-9a-fx]+){0,3}", re.IGNORECASE)
@@ -44,35 +45,35 @@ def is_loopback(host: str) -> bool:
 
 
 def is_public(address: Ip) -> bool:
-    """Return whether an address is one of the public network, as is the one it wraps.
+    """Return whether an address is public; of an IPv6 address that wraps one, the wrapped address.
 
-    What is not known to be public is not.
+    Unknown ranges are not public.
     """
-    inner = _unwrapped(address)
+    inner = _unwrap(address)
     if str(inner) in _METADATA or not inner.is_global or inner.is_multicast:
         return False
     if isinstance(inner, ipaddress.IPv6Address):
-        return inner in _UNICAST and inner not in _WRITTEN
+        return inner in _UNICAST and inner not in _DOCUMENTATION
     return not any(inner in network for network in _RESERVED)
 
 
 def address_fault(url: str) -> str:
-    """Return why an address cannot be used for calls; empty if it can.
+    """Return the reason why an address may not be called; empty if it may be.
 
-    Names are not resolved: a name of a forbidden address is accepted.
+    Names are not resolved: a name that leads to a forbidden address is accepted.
     """
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         host = parts.hostname or ""
-        parts.port  # noqa: B018 - raises where it is no number
+        parts.port  # noqa: B018 - raises if it is not a number
     except ValueError:
-        return "it is no address"
+        return "it is not an address"
     if parts.scheme not in _SCHEMES or not host or re.search(r"\s|\\", url):
-        return "it begins with http:// or https:// and a host"
+        return "it must begin with http:// or https:// and a host"
     if "%" in parts.netloc.partition("]")[2 if "[" in parts.netloc else 0]:
-        return "signs of a host are not written with %"
+        return "a host must not contain %"
     if "@" in parts.netloc:
-        return "a name or password does not belong in it"
+        return "it must not contain a user name or password"
     address = _ip(host)
     if {_plain(host), str(address)} & _METADATA or (address and address.is_link_local):
         return f"{host} is where machines get their own credentials"
@@ -80,20 +81,20 @@ def address_fault(url: str) -> str:
 
 
 def sends_openly(url: str) -> bool:
-    """Return whether a token could be read on its way there: plain HTTP beyond this machine."""
+    """Return whether a token would be sent unencrypted: plain HTTP to another machine."""
     parts = urlsplit(url)
     return parts.scheme == "http" and not is_loopback(parts.hostname or "")
 
 
 def _plain(host: str) -> str:
-    """A host as resolvers read it: digits in circles and wide letters are plain ones."""
+    """A host as resolvers read it, with circled digits and wide letters replaced by plain ones."""
     plain = unicodedata.normalize("NFKC", host).replace(_FULL_STOP, ".")
-    # Resolvers take soft hyphens, joiners and the like for nothing (RFC 3454, table B.1).
+    # Resolvers ignore soft hyphens, joiners and similar characters (RFC 3454, table B.1).
     return "".join(sign for sign in plain if not in_table_b1(sign)).casefold().rstrip(".")
 
 
-def _unwrapped(address: Ip) -> Ip:
-    """The IPv4 address that an IPv6 address stands for, if it does."""
+def _unwrap(address: Ip) -> Ip:
+    """The IPv4 address inside an IPv6 address; an address without one is returned unchanged."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
     if int(address) > 1 and any(address in network for network in _WRAPPING):
@@ -102,16 +103,16 @@ def _unwrapped(address: Ip) -> Ip:
 
 
 def _ip(host: str) -> Ip | None:
-    """The address that a host spells, in any notation that the system's resolver reads."""
+    """The IP address that a host is written as, in any notation of the system's resolver."""
     plain = _plain(host).partition("%")[0].strip("[]")
     try:
         address = ipaddress.ip_address(plain)
     except ValueError:
-        # 169.254.43518, 2852039166, 0xa9fea9fe: numbers that resolvers take as well.
+        # Resolvers also accept 169.254.43518, 2852039166 and 0xa9fea9fe.
         if not _OLD_FORM.fullmatch(plain):
             return None
         try:
             return ipaddress.IPv4Address(socket.inet_aton(plain))
         except OSError:
             return None
-    return _unwrapped(address)
+    return _unwrap(address)

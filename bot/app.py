@@ -1,4 +1,4 @@
-"""The composition root: all parts of the bot are made here, in the order they need each other."""
+"""The composition root: builds all parts of the bot in the order of their dependencies."""
 
 import asyncio
 import secrets
@@ -34,7 +34,7 @@ from bot.mcp.in_slack import SlackCallerDebates, TokenCallers
 from bot.operations.backup import EndedDebates
 from bot.operations.health import Health, health_of
 from bot.operations.metrics import CountingSink, Metrics, exposition
-from bot.plugins import QueuedSink, listening
+from bot.plugins import QueuedSink, run_sinks
 from bot.presenter.sink import LandingPosts, LivingPosts, Presenter
 from bot.queue.outbox import Outbox, PostAddresses
 from bot.queue.outgoing import Outgoing
@@ -106,31 +106,31 @@ _NOT_INSTALLED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """What a bot is made from; everything that differs between a real one and a tried one."""
+    """The inputs of a bot: everything that differs between a real bot and one under test."""
 
     slack: SlackAccess
-    #: Addresses, ports, limits and what is switched on; not its credentials.
+    #: Addresses, ports, limits and switches; its credentials are not used.
     environment: BotSettings
     #: A file path (SQLite) or a database URL.
     database: str
-    #: Asks the models; closed when the bot stops.
+    #: Closed when the bot stops.
     calls: ModelCalls
     settings: Settings
-    #: Plugins' sinks, which hear of every event.
+    #: Sinks of plugins, which get every event.
     sinks: Sequence[QueuedSink] = ()
-    #: Asks tools of MCP servers; None: none is asked.
+    #: Calls tools of MCP servers; None: no tools.
     tools: FetchTools | None = None
-    #: Models people can choose among, besides those of the settings.
+    #: Models that people can choose, in addition to those of the settings.
     models: Sequence[ModelSet] = ()
     pace: Pace = field(default_factory=Pace)
-    #: How long people and load balancers wait at most.
+    #: Time limits of answers to people and load balancers.
     timeouts: Timeouts = DEFAULT_TIMEOUTS
     burst_limits: BurstLimits = field(default_factory=BurstLimits)
-    #: Looks whether everything works, for `/debate doctor`.
+    #: Runs the checks of `/debate doctor`.
     examine: Examine | None = None
-    #: Finds decisions by meaning, too; None: by words only.
+    #: For the search by meaning; None: search by words only.
     embedder: Embedder | None = None
-    #: Places outside Slack that get debates and decisions.
+    #: Receivers of debates and decisions outside Slack.
     receivers: Sequence[Receiver] = ()
 
 
@@ -141,19 +141,19 @@ class Moot:
     runner: Runner
     landing: LandingQueue
     http: HttpServer
-    #: None: nobody may look at them.
+    #: The server of the metrics; None: not served.
     figures: WebServer | None
     health: Health
-    #: Tells people of decisions to look at again.
+    #: Sends reminders of decisions to revisit.
     reminders: asyncio.Task[None]
 
 
 @asynccontextmanager
 async def running(parts: Parts) -> AsyncGenerator[Moot]:
-    """Run a bot for as long as the block lasts; stop it cleanly within ten seconds.
+    """Run a bot during the block, then stop it cleanly within ten seconds.
 
     Raises:
-        ConfigurationBroken: Slack refuses a token, the port is taken, the database is wrong.
+        ConfigurationBroken: Slack refuses a token, the port is in use, or the database is unusable.
         MootError: Slack or the database cannot be reached.
     """
     async with AsyncExitStack() as stack:
@@ -161,8 +161,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             stack.push_async_callback(client.close)
         database = await _open_database(parts, stack)
         tracing = await _tracing(parts, SqlDebateStore(database), stack)
-        await stack.enter_async_context(listening(parts.sinks))
-        # Workspaces install Moot by OAuth, or there is one, with the token of the settings.
+        await stack.enter_async_context(run_sinks(parts.sinks))
+        # Either workspaces install Moot by OAuth, or there is one with the token of the settings.
         installation = await stack.enter_async_context(
             one_workspace(parts.slack)
             if parts.slack.oauth is None
@@ -173,7 +173,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         context = wiring.context
         bursts, gateway = Bursts(partial(notify_too_fast, context), parts.burst_limits), None
         catch_up = CatchUp(context, parts.pace, bursts.rejected)
-        app = _listening(parts, installation, replace(context, on_unrecorded=catch_up.look))
+        app = _bolt_app(parts, installation, replace(context, on_unrecorded=catch_up.look))
         app.use(bursts.check)
         if parts.slack.app_token:
             gateway = SocketGateway(app, parts.slack.app_token)
@@ -193,7 +193,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             installing=installation.installing,
             routes=[
                 *([PageRoutes(context.acts.share).add_to] if context.acts.share else []),
-                *await _programs(parts, wiring, stack),
+                *await _mcp_routes(parts, wiring, stack),
             ],
         )
         figures = wiring.figures_server(health)
@@ -206,9 +206,9 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         first_calls = wiring.outbox.first_calls
         first_calls.restored = await pause_restored(RestoredIds(database), wiring.facts)
         await wiring.outbox.start()
-        # Before debates go on, so that answers given during downtime count before time limits.
+        # Before debates continue, so that answers given during downtime count before time limits.
         await catch_up.start()
-        # Loaded now, so that the first call blocks nothing.
+        # Loaded now, as loading would block the event loop at the first call.
         await parts.calls.load(parts.settings.providers)
         await wiring.runner.start()
         reminders = asyncio.create_task(_keep_reminding(context.acts.remind), name="reminders")
@@ -228,7 +228,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
 
 
 async def _open_database(parts: Parts, stack: AsyncExitStack) -> Database:
-    """Open the database with its tables, and begin to delete daily what has grown old in it."""
+    """Open the database with its tables, and start the daily deletion of expired rows."""
     database = await Database.open(database_url(parts.database))
     stack.push_async_callback(database.close)
     await core.store.tables.prepare(database)
@@ -252,8 +252,8 @@ async def _tracing(
     try:
         from bot.operations.tracing import TracingSink, tracing_to  # noqa: PLC0415 - an extra
     except ImportError as error:
-        what = _NOT_INSTALLED.format("OTEL_EXPORTER_OTLP_ENDPOINT", "what sends traces")
-        raise ConfigurationBroken(what) from error
+        text = _NOT_INSTALLED.format("OTEL_EXPORTER_OTLP_ENDPOINT", "the OpenTelemetry exporter")
+        raise ConfigurationBroken(text) from error
     return (TracingSink(await stack.enter_async_context(tracing_to(collector)), store),)
 
 
@@ -264,11 +264,11 @@ async def _keep_reminding(remind: RemindPeople) -> None:
                 _log.warning("cannot remind", debate=debate_id, reason=str(error))
         except StoreError as error:
             _log.warning("cannot look at dates", reason=str(error))
-        await asyncio.sleep(60.0)  # nobody needs a reminder to the second
+        await asyncio.sleep(60.0)  # reminders need no more precision
 
 
 class _Wiring:
-    """The parts that need each other, each made once, in the order in which they do."""
+    """The parts of a bot and their connections, in the order of their dependencies."""
 
     def __init__(
         self,
@@ -286,7 +286,7 @@ class _Wiring:
         self._channels, self._words = ChannelSettings(database), DebateWords(database)
         leases = Leases(database, secrets.token_hex(8))
 
-        # What is posted in Slack.
+        # Posts in Slack.
         pages = parts.environment.pages is not None
         outgoing = Outgoing(
             posts=self.posts,
@@ -299,7 +299,7 @@ class _Wiring:
         self.outbox = Outbox(outgoing)
         presenter = Presenter(posts=self.outbox, log=self.store, words=self._words)
 
-        # What is sent elsewhere.
+        # Deliveries outside Slack.
         self._directories = WorkspaceDirectories(clients, parts.timeouts)
         slack = SlackSources(clients, self._directories)
         addresses = PostAddresses(posts=self.posts, clock=self._clock, link_to=slack.link_to)
@@ -312,7 +312,7 @@ class _Wiring:
             on_outcome=lambda outcome: self._metrics.landings.labels(outcome).inc(),
         )
 
-        # What holds debates: their sources, their turns, and who hears of their events.
+        # Debates: their sources, their turns, and the sinks of their events.
         fetchers = {
             SourceKind.FILE: slack.fetch_file,
             SourceKind.THREAD: slack.fetch_thread,
@@ -334,7 +334,7 @@ class _Wiring:
             waits_for_start=True,
         )
 
-        # What people can do, and what listeners need for it.
+        # Use cases, and the context of the listeners.
         self.facts = FactLog(store=self.store, clock=self._clock, wake=self.runner.wake)
         self.context = self._context()
         presenter.reminders = self.context.acts.remind
@@ -450,7 +450,7 @@ def _note_unreadable(debate_id: str, error: StoreError) -> None:
     _log.warning("cannot show", debate=debate_id, reason=str(error))
 
 
-async def _programs(parts: Parts, wiring: _Wiring, stack: AsyncExitStack) -> Sequence[AddRoutes]:
+async def _mcp_routes(parts: Parts, wiring: _Wiring, stack: AsyncExitStack) -> Sequence[AddRoutes]:
     if parts.environment.token_lifetime is None:
         return ()
     try:
@@ -475,9 +475,11 @@ async def _programs(parts: Parts, wiring: _Wiring, stack: AsyncExitStack) -> Seq
     return (routes.add_to,)
 
 
-def _listening(parts: Parts, installation: Installation, context: ListenerContext) -> AsyncApp:
+def _bolt_app(parts: Parts, installation: Installation, context: ListenerContext) -> AsyncApp:
     if not (parts.slack.app_token or parts.slack.signing_secret):
-        raise ConfigurationBroken("HTTP mode needs a signing secret: anybody could pose as Slack.")
+        raise ConfigurationBroken(
+            "HTTP mode needs a signing secret: without it, anybody could send requests as Slack."
+        )
     app = AsyncApp(
         client=installation.client,
         authorize=installation.authorize,
@@ -486,7 +488,8 @@ def _listening(parts: Parts, installation: Installation, context: ListenerContex
         logger=quiet_logger(),
         name="moot",
         user_facing_authorize_error_message=NOT_INSTALLED,
-        raise_error_for_unhandled_request=True,  # told to `answer_failures`, not logged whole
+        # `answer_failures` handles the error; otherwise Bolt would log the request.
+        raise_error_for_unhandled_request=True,
     )
     answer_failures(app)
     if installation.middleware is not None:

@@ -1,6 +1,6 @@
-"""Builds what Slack, terminal and demo need: settings, model providers, the database.
+"""Builds the parts that all surfaces share: settings, model providers, and the database.
 
-Only here providers and the store are picked, for every surface (`pyproject.toml`).
+Only this module chooses providers and the store; an import contract in `pyproject.toml` checks it.
 """
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -52,11 +52,11 @@ from core.store.database import Database, file_at, url_of_file
 from core.store.debates import SqlDebateStore
 from core.use_cases.choices import ModelSet
 
-#: Models of named servers that a menu shows.
-_MOST_SERVED = 90
-#: Seconds in which an answer in the thread can be edited before agents go on.
+#: Most models of servers and plugins in a menu.
+_MOST_MODELS = 90
+#: Seconds during which an answer in the thread can be edited before agents continue.
 _CORRECT_SECONDS = 10.0
-#: The variable with each provider's key.
+#: Provider → the environment variable of its key.
 KEY_VARIABLES = {name: f"{name.upper()}_API_KEY" for name in factory.KEYED}
 
 
@@ -68,7 +68,7 @@ def database_url(location: str) -> str:
 
 
 def database_place(location: str) -> str:
-    """Where a database is, for people; of a server no address: it may hold a password."""
+    """The place of a database, for people; no server address, which may contain a password."""
     return str(file_at(database_url(location)) or "the database")
 
 
@@ -84,7 +84,7 @@ def build_providers(
     servers: Sequence[ModelServer] = (),
     stall: StallLimits = USUAL_STALL_LIMITS,
 ) -> Mapping[str, ModelProvider]:
-    """Every provider that can be used: those with a key, Ollama, and offline."""
+    """All usable providers: those with a key, named servers, Ollama, and the offline engine."""
     openai = environment.openai_base_url
     addresses = {"anthropic": environment.anthropic_base_url, "openai": openai}
     access = {name: (key, addresses.get(name)) for name, key in api_keys(environment).items()}
@@ -105,23 +105,24 @@ def build_calls(
     settings: Settings,
     offline: Callable[[ModelProvider], ModelProvider] | None = None,
     *,
-    more: Sequence[ModelProvider] = (),
+    extra_providers: Sequence[ModelProvider] = (),
     plugins: Plugins = NO_PLUGINS,
 ) -> ModelCalls:
-    """What asks models, with the settings' own capabilities and prices.
+    """Build the model calls, with the capabilities and prices of the settings.
 
     Args:
         environment: Keys and addresses.
-        settings: What they say about models and prices.
-        offline: Makes what stands in the offline engine's place; None: the engine itself.
-        more: Providers that settings cannot choose.
-        plugins: What installed packages bring.
+        settings: Models, servers and prices.
+        offline: Wraps the offline engine; None: the engine itself.
+        extra_providers: Providers that settings cannot choose.
+        plugins: Plugins, whose providers are added.
     """
-    built = build_providers(environment, settings.models, settings.servers, settings.stall)
-    providers = dict(built)
+    providers = dict(
+        build_providers(environment, settings.models, settings.servers, settings.stall)
+    )
     if offline is not None:
         providers["offline"] = offline(providers["offline"])
-    providers |= {provider.name: provider for provider in more}
+    providers |= {provider.name: provider for provider in extra_providers}
     providers |= {name: served.provider for name, served in plugins.providers.items()}
     tables = Tables(models=settings.models, prices=settings.prices)
     return ModelCalls(providers, SystemClock(), tables=tables, parallel=settings.calls_at_once)
@@ -141,17 +142,17 @@ def build_reader(
     async def fetch_link(
         reference: SourceReference, place: Place, most_bytes: int
     ) -> FetchedFile | SourceText:
-        from bot.links import FetchLinks  # noqa: PLC0415 - no command waits for aiohttp
+        from bot.links import FetchLinks  # noqa: PLC0415 - aiohttp loads slowly
 
         return await FetchLinks(settings.evidence.link_hosts)(reference, place, most_bytes)
 
-    everywhere: dict[SourceKind, Fetch] = {
+    common: dict[SourceKind, Fetch] = {
         SourceKind.LINK: fetch_link,
         SourceKind.TEXT: fetch_text,
     }
     if tools is not None:
-        everywhere[SourceKind.TOOL] = tools
-    return EvidenceReader(FileReader(settings.evidence), {**everywhere, **(fetchers or {})})
+        common[SourceKind.TOOL] = tools
+    return EvidenceReader(FileReader(settings.evidence), {**common, **(fetchers or {})})
 
 
 def build_turns(
@@ -180,7 +181,7 @@ def build_embedder(environment: BotSettings) -> OpenAIEmbedder | None:
 def model_sets(
     environment: BotSettings, settings: Settings, plugins: Plugins = NO_PLUGINS
 ) -> Sequence[ModelSet]:
-    """Models on offer: of providers with a key, of named servers, of plugins, and no model."""
+    """Models to choose from: of providers with a key, named servers and plugins; or no model."""
     sets = list[ModelSet]()
     for name in [*api_keys(environment), OFFLINE]:
         if models := factory.DEFAULT_MODELS.get(name):
@@ -189,30 +190,32 @@ def model_sets(
             sets.append(
                 ModelSet(id=name, words=f"{name}: {models.agent}", agent=agent, judge=judge)
             )
-    nothing = sets.pop()
-    named: tuple[ModelChoice | Agent, ...] = (
+    offline = sets.pop()
+    in_use: tuple[ModelChoice | Agent, ...] = (
         *(settings.agent_model, settings.judge_model, *settings.mixed_models),
         *(*settings.judge_models, *settings.fallbacks, *settings.agents),
         *filter(None, (settings.judge, settings.summary_model)),
     )
-    there = {
+    models_by_provider = {
         server.name: server.models
         for server in settings.servers
         if not server.key_variable or environment.key_in(server.key_variable)
     }
-    there |= {name: (served.model, *served.models) for name, served in plugins.providers.items()}
-    served = [
+    models_by_provider |= {
+        name: (served.model, *served.models) for name, served in plugins.providers.items()
+    }
+    choices = [
         ModelChoice(provider=provider, model=model)
-        for provider, models in there.items()
+        for provider, models in models_by_provider.items()
         for model in dict.fromkeys(
-            (*models, *(choice.model for choice in named if choice.provider == provider))
+            (*models, *(choice.model for choice in in_use if choice.provider == provider))
         )
     ]
-    # A menu has room for 100.
-    for choice in served[:_MOST_SERVED]:
+    # Slack's menus have at most 100 entries.
+    for choice in choices[:_MOST_MODELS]:
         words = f"{choice.provider}: {choice.model}"
         sets.append(ModelSet(id=choice.full_name, words=words, agent=choice, judge=choice))
-    return [*sets, replace(nothing, words="No model: the offline engine")]
+    return [*sets, replace(offline, words="No model: the offline engine")]
 
 
 def estimating(settings: Settings) -> Callable[[Setup], Estimate]:
@@ -221,7 +224,7 @@ def estimating(settings: Settings) -> Callable[[Setup], Estimate]:
 
 
 def find_plugins(environment: BotSettings) -> Plugins:
-    """The plugins of installed packages; call it once, at the start of a program."""
+    """Load the plugins of installed packages. Call it once, at the start of a program."""
     reserved = {
         PluginKind.ROLE: {*ROLES, *ROLE_ALIASES, *RESERVED_IDS},
         PluginKind.FORMAT: FORMATS,
@@ -238,16 +241,17 @@ async def load_settings(
     clarify: bool = False,
     plugins: Plugins = NO_PLUGINS,
 ) -> LoadedFile:
-    """The settings in force: built in, then the file's.
+    """Load the settings: built-in values, overridden by those of a file.
 
     Args:
-        environment: Its keys decide the default models.
-        file: A configuration file; None: the one the environment names, if it names one.
-        clarify: Whether agents may ask people first; the file overrides it.
-        plugins: Of installed packages.
+        environment: Settings of the process; its keys decide the default models.
+        file: A settings file; None: the one that the environment names, if any.
+        clarify: Whether agents may ask people questions first; the file overrides it.
+        plugins: Plugins of installed packages.
 
     Raises:
-        ConfigurationBroken: Names the plugins that were left out, too.
+        ConfigurationBroken: The file is unusable. The message also names ignored plugins, which may
+            be the reason.
     """
     check_proxies()
     choice = await factory.choose(api_keys(environment), environment.ollama_host or None)
@@ -264,30 +268,30 @@ async def load_settings(
         background_models=tuple(cheapest(keyed)),
         clarifying=Clarifying(enabled=clarify, correct_seconds=_CORRECT_SECONDS),
     )
-    defaults, path = known_with(plugins, built_in), file or environment.moot_config
+    defaults, path = defaults_with(plugins, built_in), file or environment.moot_config
     try:
         loaded = load_file(path, defaults) if path else LoadedFile(settings=defaults.settings)
     except ConfigurationBroken as error:
         raise ConfigurationBroken("\n".join((str(error), *plugins.left_out))) from None
     check_addresses(loaded.settings)
     playbooks = find_playbooks(path.parent if path else None, loaded.settings)
-    own = {
+    changes = {
         "playbooks": playbooks.playbooks,
         "playbook_faults": tuple(playbooks.faults),
         "models": (*_free_models(loaded.settings), *loaded.settings.models),
     }
-    settings = loaded.settings.model_copy(update=own)
-    left_out = (f"{fault} The playbook is left out." for fault in playbooks.faults)
-    return replace(loaded, settings=settings, notices=(*loaded.notices, *left_out))
+    settings = loaded.settings.model_copy(update=changes)
+    notices = (f"{fault} The playbook is ignored." for fault in playbooks.faults)
+    return replace(loaded, settings=settings, notices=(*loaded.notices, *notices))
 
 
 def _free_models(settings: Settings) -> Sequence[Mapping[str, Any]]:
-    """Records of models at servers of this machine: they cost nothing, unless priced."""
+    """Capability records that make models of local servers free, unless they have a price."""
     priced = {key.partition("/")[0] for key in settings.prices} | {*settings.prices}
-    # A price by a model's name alone may be that of any server which lists no models.
+    # A price for a model name alone may apply to any server that lists no models.
     by_model = any("/" not in key for key in settings.prices)
     return [
-        # Any model, but not the server as such: it takes as many calls at once as are set.
+        # "?*" matches every model, but not the server itself, whose call limit stays.
         {"provider": server.name, "match": "?*", "local": True}
         for server in settings.servers
         if is_loopback(urlsplit(server.base_url).hostname or "")
@@ -298,57 +302,58 @@ def _free_models(settings: Settings) -> Sequence[Mapping[str, Any]]:
 
 def check_addresses(settings: Settings) -> None:
     for server in settings.servers:
-        if why := address_fault(server.base_url):
-            raise ConfigurationBroken(f"The address of the server {server.name}: {why}.")
+        if fault := address_fault(server.base_url):
+            raise ConfigurationBroken(f"The address of the server {server.name}: {fault}.")
     for server in settings.evidence.mcp_servers:
-        why = address_fault(server.url) if server.url else ""
-        if server.key_variable and not why and sends_openly(server.url):
-            why = f"what {server.key_variable} holds would travel unencrypted; use https://"
-        if why:
-            raise ConfigurationBroken(f"The address of the MCP server {server.name}: {why}.")
+        fault = address_fault(server.url) if server.url else ""
+        if server.key_variable and not fault and sends_openly(server.url):
+            fault = f"the key in {server.key_variable} would be sent unencrypted; use https://"
+        if fault:
+            raise ConfigurationBroken(f"The address of the MCP server {server.name}: {fault}.")
 
 
-def known_with(plugins: Plugins, base: Settings) -> FileDefaults:
-    """What a settings file is checked against: what is built in and what plugins bring."""
+def defaults_with(plugins: Plugins, base: Settings) -> FileDefaults:
+    """The defaults of settings files: `base` with the roles, formats and models of plugins."""
     records = (
         record for provider in plugins.providers.values() for record in provider.capabilities
     )
-    brought = {"roles": plugins.roles, "agendas": plugins.agendas, "models": tuple(records)}
-    settings = base.model_copy(update=brought)
-    served = {name: served.model for name, served in plugins.providers.items()}
-    return FileDefaults(settings=settings, providers={**usual_models(), **served})
+    changes = {"roles": plugins.roles, "agendas": plugins.agendas, "models": tuple(records)}
+    settings = base.model_copy(update=changes)
+    models = {name: served.model for name, served in plugins.providers.items()}
+    return FileDefaults(settings=settings, providers={**usual_models(), **models})
 
 
 def usual_models() -> Mapping[str, str]:
-    """Every provider with the model it serves agents with when none is named."""
-    named = {name: models.agent for name, models in factory.DEFAULT_MODELS.items()}
-    return {name: named.get(name, "") for name in factory.PROVIDER_NAMES}
+    """Provider → the default model of agents; empty if the provider has none."""
+    defaults = {name: models.agent for name, models in factory.DEFAULT_MODELS.items()}
+    return {name: defaults.get(name, "") for name in factory.PROVIDER_NAMES}
 
 
 def check_providers(
     setup: Setup, environment: BotSettings, servers: Sequence[ModelServer] = ()
 ) -> None:
-    """Make sure that every agent's model can be asked, before anything is started."""
+    """Raise `ConfigurationBroken` if a model of a debate lacks its key or address."""
     background = (setup.summarizer, setup.facilitator, setup.shadow_agent)
-    for who, provider in _served((*setup.agents, setup.judge, *filter(None, background))):
-        check_choice(who, provider, environment, servers)
+    for label, provider in _providers_in_use(
+        (*setup.agents, setup.judge, *filter(None, background))
+    ):
+        check_choice(label, provider, environment, servers)
 
 
 def check_settings(settings: Settings, environment: BotSettings) -> None:
-    """Make sure that every model and every MCP server the settings name can be asked.
+    """Check that every model and MCP server of the settings has its key.
 
     Raises:
-        ConfigurationBroken: Names who needs which variable, or says that nothing that asks MCP
-            servers is installed.
+        ConfigurationBroken: A variable is not set, or the MCP SDK is not installed.
     """
     agents = (*settings.agents, *([settings.judge] if settings.judge else []))
-    for who, provider in (
+    for label, provider in (
         ("The default model of agents", settings.agent_model.provider),
         ("The default model of the judge", settings.judge_model.provider),
         *(("A fallback", fallback.provider) for fallback in settings.fallbacks),
-        *_served(agent for agent in agents if agent.enabled),
+        *_providers_in_use(agent for agent in agents if agent.enabled),
     ):
-        check_choice(who, provider, environment, settings.servers)
+        check_choice(label, provider, environment, settings.servers)
     for server in settings.evidence.mcp_servers:
         for variable in filter(None, (*server.variables, server.key_variable)):
             if not environment.key_in(variable):
@@ -359,8 +364,8 @@ def check_settings(settings: Settings, environment: BotSettings) -> None:
         raise ConfigurationBroken(f"The settings list MCP servers, and {NOT_INSTALLED}.")
 
 
-def _served(agents: Iterable[Agent]) -> Iterator[tuple[str, str]]:
-    """Who asks which provider, in words."""
+def _providers_in_use(agents: Iterable[Agent]) -> Iterator[tuple[str, str]]:
+    """The providers of agents and their fallbacks, each with a label for error messages."""
     for agent in agents:
         yield agent.name, agent.provider
         for fallback in agent.fallbacks or ():
@@ -368,7 +373,7 @@ def _served(agents: Iterable[Agent]) -> Iterator[tuple[str, str]]:
 
 
 def check_choice(
-    who: str, provider: str, environment: BotSettings, servers: Sequence[ModelServer]
+    label: str, provider: str, environment: BotSettings, servers: Sequence[ModelServer]
 ) -> None:
     missing = ""
     for server in servers:
@@ -380,12 +385,12 @@ def check_choice(
     if provider == factory.COMPATIBLE and not environment.openai_base_url:
         missing = "OPENAI_BASE_URL"
     if missing:
-        raise ConfigurationBroken(f"{who} uses {provider}, but {missing} is not set.")
+        raise ConfigurationBroken(f"{label} uses {provider}, but {missing} is not set.")
 
 
 @asynccontextmanager
 async def open_store(location: str) -> AsyncGenerator[SqlDebateStore]:
-    """Open the log of debates; `location` is a file path (SQLite) or a database URL."""
+    """Open the debates; `location` is a file path (SQLite) or a database URL."""
     async with await Database.open(database_url(location)) as database:
         await core.store.tables.prepare(database)
         yield SqlDebateStore(database)
@@ -393,26 +398,26 @@ async def open_store(location: str) -> AsyncGenerator[SqlDebateStore]:
 
 @asynccontextmanager
 async def open_records(location: str) -> AsyncGenerator[SqlDebateStore]:
-    """Open the log of debates to read it, also while the bot is writing to it.
+    """Open the debates for reading, even while the bot writes.
 
-    Where there is no database there are no debates, and none is made.
+    A missing database is not created: the store is then empty.
 
     Raises:
-        ConfigurationBroken: The location cannot be understood.
-        StoreError: It cannot be opened, or another version of the program made it.
+        ConfigurationBroken: The location is malformed.
+        StoreError: The database cannot be opened, or another version of Moot created it.
     """
-    async with AsyncExitStack() as opened:
+    async with AsyncExitStack() as stack:
         try:
-            store = await opened.enter_async_context(look_into(location))
+            store = await stack.enter_async_context(open_read_only(location))
         except StoreMissing:
-            empty = Path(opened.enter_context(TemporaryDirectory())) / "empty.db"
-            store = await opened.enter_async_context(open_store(str(empty)))
+            empty = Path(stack.enter_context(TemporaryDirectory())) / "empty.db"
+            store = await stack.enter_async_context(open_store(str(empty)))
         yield store
 
 
 @asynccontextmanager
-async def look_into(location: str) -> AsyncGenerator[SqlDebateStore]:
-    """Open the log of debates for reading only, whoever writes to it."""
+async def open_read_only(location: str) -> AsyncGenerator[SqlDebateStore]:
+    """Open an existing database of debates for reading, even while another process writes."""
     async with await Database.open_read_only(database_url(location)) as database:
         await core.store.tables.check(database)
         yield SqlDebateStore(database)

@@ -1,7 +1,7 @@
-"""`moot`: run the bot, show it off, ask whether it works.
+"""The command `moot`: commands to run the bot, the demo, backups and checks.
 
-Exit codes: 0 done, 1 error, 2 bad arguments, 3 a model provider, 4 configuration. What a command
-needs is imported when it runs, so that help is there at once.
+Exit codes: 0 done, 1 error, 2 bad arguments, 3 a model provider, 4 configuration. Modules are
+imported when a command runs, so that `--help` is fast.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from core.figures import quantity
 #: The group of entry points by which an installed package adds a command, a function for Typer.
 COMMANDS = "moot.commands"
 
-#: Headings of the help, and the commands under each; what is in none of them stands last.
+#: Headings of the help, with their commands. Commands without a heading come last.
 _GROUPS = {
     "Debate": ("debate", "review", "list", "show", "ask", "explain", "report", "export", "eval"),
     "Decisions": ("accept", "reject", "revisit", "outcome", "calibration"),
@@ -33,35 +33,35 @@ _GROUPS = {
     "Settings": ("config", "playbook", "doctor"),
 }
 
-#: What a person could give for each argument that a command needs, by its name.
+#: Examples of required arguments, by the argument's name.
 _ARGUMENTS = {
     "debate_id": "dabc2345",
     "question": '"Which database for our jobs?"',
     "which": "dabc2345",
     "name": "architecture-decision",
 }
-#: For each file that a command needs, by the command's name.
+#: Examples of required files, by the command's name.
 _FILES = {"backup": "moot-backup.db", "check": "moot-settings.toml", "import": "personas.json"}
 
 
 class Commands(TyperGroup):
     """The commands of `moot`.
 
-    Commands of installed packages are looked up only for help and for a name that is none of
-    Moot's own: the look-up takes some 20 ms.
+    Commands of installed packages are looked up only for help and for unknown names, as the
+    look-up takes some 20 ms.
     """
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return super().get_command(ctx, cmd_name) or _installed_commands().get(cmd_name)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        own = super().list_commands(ctx)
-        return [*own, *(name for name in _installed_commands() if name not in own)]
+        built_in = super().list_commands(ctx)
+        return [*built_in, *(name for name in _installed_commands() if name not in built_in)]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        grouped = {name for names in _GROUPS.values() for name in names}
-        others = [name for name in self.list_commands(ctx) if name not in grouped]
-        for heading, names in {**_GROUPS, "Others": others}.items():
+        with_heading = {name for names in _GROUPS.values() for name in names}
+        ungrouped = [name for name in self.list_commands(ctx) if name not in with_heading]
+        for heading, names in {**_GROUPS, "Others": ungrouped}.items():
             rows = [(name, self.get_command(ctx, name).get_short_help_str(200)) for name in names]
             if rows:
                 with formatter.section(heading):
@@ -78,21 +78,21 @@ class Commands(TyperGroup):
 
             if isinstance(error.__cause__, ValidationError):
                 first = error.__cause__.errors(include_url=False)[0]
-                words = wrong(first).rstrip(".")
-                if words.startswith("must "):
-                    words = f"it {words}, not {str(first['input'])!r}"
-                error.message = f"{words}."
+                text = wrong(first).rstrip(".")
+                if text.startswith("must "):
+                    text = f"it {text}, not {str(first['input'])!r}"
+                error.message = f"{text}."
             raise
 
 
 def _add_example(error: typer.BadParameter) -> None:
-    """Say how the command is typed where an argument is missing."""
+    """Replace the error for a missing argument by an example of the command."""
     context, parameter = error.ctx, error.param
     if context is None or parameter is None or type(error).__name__ != "MissingParameter":
         return
     name = str(parameter.name)
     value = _ARGUMENTS.get(name) or _FILES.get(str(context.info_name), name)
-    # Without the line of its usage: there, what is missing is only a name in braces.
+    # Without a context Typer prints no usage line, which would repeat the argument's name only.
     error.ctx = None
     path = context.command_path
     error.message = f"For example: {path} {value}\n{path} --help says more"
@@ -107,7 +107,7 @@ def _installed_commands() -> dict[str, Any]:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         try:
             app.command(entry.name)(entry.load())
-        except Exception as error:  # noqa: BLE001 - whatever another's code does
+        except Exception as error:  # noqa: BLE001 - code of another package
             package = entry.dist.name if entry.dist else entry.value
             typer.echo(f"Left out: the command {entry.name} of {package}: {error}", err=True)
             continue
@@ -124,7 +124,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-#: Else 1.
+#: Exit codes by error; other errors have 1.
 _EXIT_CODES: tuple[tuple[type[MootError], int], ...] = (
     (BadInput, 2),
     (ProviderError, 3),
@@ -133,13 +133,13 @@ _EXIT_CODES: tuple[tuple[type[MootError], int], ...] = (
 
 
 def main() -> None:
-    """Run the command line; expected errors become words and an exit code."""
+    """Run the command line; expected errors become a message and an exit code."""
     prepare_streams()
     try:
-        for typed in sys.argv[1:]:
-            # Python keeps other bytes as halves of characters, which nothing can store or print.
-            if any("\ud800" <= char <= "\udfff" for char in typed):
-                raise BadInput(f"{typed!a} is no UTF-8 text.")
+        for argument in sys.argv[1:]:
+            # Python decodes invalid bytes as lone surrogates, which cannot be stored or printed.
+            if any("\ud800" <= char <= "\udfff" for char in argument):
+                raise BadInput(f"{argument!a} is not UTF-8 text.")
         app()
     except MootError as error:
         typer.echo(f"Error: {error}", err=True)
@@ -175,7 +175,7 @@ def options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show it.")
     ] = False,
 ) -> None:
-    """Take what holds for every command; without one, show examples."""
+    """Parse options of `moot` itself; without a command, print examples."""
     del version
     if ctx.invoked_subcommand is None:
         typer.echo(_EXAMPLES)
@@ -223,8 +223,8 @@ def mcp(
     from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
 
     environment = read_settings(env_file.expanduser() if env_file else None)
-    # Ctrl-C goes on to end the process: every step is on disk, so there is nothing to tidy up, and
-    # the thread that reads standard input would hold an orderly end up until the client writes.
+    # Ctrl-C still ends the process at once: all steps are on disk, and an orderly end would wait
+    # for the thread that reads standard input until the client writes.
     asyncio.run(serve(environment, config))
 
 
@@ -277,12 +277,12 @@ def restore(
     from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
 
     raise_at_ctrl_c()
-    aside = restore_now(read_settings().moot_database, file)
-    if aside:
-        typer.echo(f"The database that was there is now {aside}.")
+    old_database = restore_now(read_settings().moot_database, file)
+    if old_database:
+        typer.echo(f"The previous database is now {old_database}.")
     typer.echo(
-        "Restored. Debates that were under way are held when the bot starts; press Resume on the "
-        "board of those that shall go on, or stop them."
+        "Restored. When the bot starts, debates that were running are paused; press Resume on the "
+        "board of a debate to continue it, or stop it."
     )
 
 
@@ -308,20 +308,20 @@ def purge(
     from core.store.upkeep import PurgeFilter  # noqa: PLC0415 - help must not wait for it
 
     only = PurgeFilter(person=person, channel=channel, debate=debate)
-    where, age = workspace or "the terminal", f"older than {older_than} days" if older_than else ""
+    owner, age = workspace or "the terminal", f"older than {older_than} days" if older_than else ""
     filters = " ".join(filter(None, (person, channel, debate, age)))
-    what = f"debates of {where} ({filters})" if filters else f"everything known of {where}"
-    if not yes and not typer.confirm(f"Delete {what} for good?"):
+    subject = f"debates of {owner} ({filters})" if filters else f"all data of {owner}"
+    if not yes and not typer.confirm(f"Delete {subject} for good?"):
         raise BadInput("Nothing was deleted.")
     before = SystemClock().now() - timedelta(days=older_than) if older_than else None
-    deleted = run_async(purge_now(read_settings().moot_database, workspace, before, only))
-    typer.echo(f"Deleted {quantity(deleted.debates, 'debate')}.")
-    if not deleted.debates:
-        typer.echo(f"There was no such debate of {where}. Are the ids right?")
-    if deleted.readers:
+    result = run_async(purge_now(read_settings().moot_database, workspace, before, only))
+    typer.echo(f"Deleted {quantity(result.debates, 'debate')}.")
+    if not result.debates:
+        typer.echo(f"There was no such debate of {owner}. Are the ids right?")
+    if result.readers:
         typer.echo(
-            "These read a decision of what was deleted as a source, and hold its words until they "
-            f"are deleted as well: {', '.join(deleted.readers)}"
+            "These debates have a deleted decision as a source, and contain its text until they "
+            f"are deleted, too: {', '.join(result.readers)}"
         )
 
 

@@ -1,10 +1,10 @@
-"""`moot demo`: a local Slack, the real bot connected to it, and a debate one can watch."""
+"""`moot demo`: a local Slack with the real bot, and a debate to watch."""
 
 import asyncio
 import errno
 import shutil
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,8 +33,8 @@ from bot.examples import (
     Playback,
     closing_buttons,
     example_provider,
-    own_line,
     playing_line,
+    question_line,
     written_examples,
 )
 from bot.interrupts import stop_signal
@@ -80,7 +80,7 @@ QUESTION = (
 )
 USER = "dana"
 CHANNEL = "architecture"
-_GLANCE_SECONDS = 0.2
+_POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,11 +89,11 @@ class Demo:
     calls: ModelCalls
     models: Sequence[ModelSet] = ()
     options: DemoOptions
-    #: Keys and addresses of models.
     environment: BotSettings
 
     @asynccontextmanager
     async def stage(self) -> AsyncGenerator["Stage"]:
+        """Run the local Slack and the bot during the block."""
         options = self.options
         folder = options.data or Path(mkdtemp(prefix="moot-demo-"))
         folder.mkdir(parents=True, exist_ok=True)
@@ -126,7 +126,7 @@ class Demo:
             api_url=workspace.api_url,
         )
         database = str(folder / "moot.db")
-        # The doctor looks at what runs here: this Slack and this database.
+        # The checks of `/debate doctor` must use the local Slack and this database.
         changes: dict[str, Any] = {
             "slack_bot_token": SecretStr(access.bot_token),
             "slack_app_token": SecretStr(access.app_token),
@@ -136,7 +136,7 @@ class Demo:
             "slack_api_url": access.api_url,
             "moot_database": database,
         }
-        here = self.environment.model_copy(update=changes)
+        demo_environment = self.environment.model_copy(update=changes)
         return Parts(
             slack=access,
             environment=BotSettings.model_validate({"moot_port": 0}),
@@ -146,7 +146,7 @@ class Demo:
             tools=build_tools(self.settings, self.environment),
             models=self.models,
             pace=FAST if self.options.fast else Pace(),
-            examine=partial(examine_here, here, self.settings, is_served=False),
+            examine=partial(examine_here, demo_environment, self.settings, is_served=False),
         )
 
 
@@ -154,7 +154,8 @@ class Demo:
 class Stage:
     workspace: Workspace
     moot: Moot
-    _shown: GuideLine | None = field(default=None, init=False)
+    #: The line at the top of the page.
+    _guide_line: GuideLine | None = field(default=None, init=False)
 
     @property
     def address(self) -> str:
@@ -164,15 +165,15 @@ class Stage:
         """Type the question as a person of the workspace; return the debate's id.
 
         Raises:
-            BadInput: The bot refused it, with the bot's answer as message.
+            BadInput: The bot refused it; the message is the bot's answer.
         """
-        before = set(await self._debates())
+        earlier_ids = set(await self._debates())
         await self.workspace.command(USER, CHANNEL, "/debate", question)
-        fresh = [debate_id for debate_id in await self._debates() if debate_id not in before]
-        if not fresh:
+        new_ids = await self._debates(earlier_ids)
+        if not new_ids:
             answers = self.workspace.ephemeral(USER, CHANNEL)
             raise BadInput(plain(str(answers[-1]["text"])) if answers else "Nothing was started.")
-        return fresh[0]
+        return new_ids[0]
 
     def player(self, patience: float, playback: Playback | None = None) -> ExamplePlayer:
         return ExamplePlayer(
@@ -188,71 +189,72 @@ class Stage:
     ) -> None:
         if examples and not await self.has_debates():
             await self.play_examples(patience, playback, models)
-        await self.show_own(models)
+        await self.follow_new_debates(models)
 
     async def play_examples(self, patience: float, playback: Playback, models: str = "") -> None:
-        """Play an example once the page is opened, and the next one when somebody asks for it."""
+        """Play an example when the page is opened, and further ones on request."""
         player, names = self.player(patience, playback), list(written_examples())
         self._show(GuideLine(text=BEGINNING))
         await self.workspace.until_watched()
-        for place, name in enumerate(names, start=1):
+        for number, name in enumerate(names, start=1):
             playback.press("go-on")
             debate_id = await player.begin(name)
-            guiding = asyncio.create_task(self._guide(debate_id, playback))
+            guide = asyncio.create_task(self._guide(debate_id, playback))
             try:
                 await player.answer(name, debate_id)
                 await self.follow(debate_id)
             finally:
-                guiding.cancel()
-            has_more = place < len(names)
+                guide.cancel()
+            has_more = number < len(names)
             self._show(await self._closing_line(debate_id, has_more=has_more))
             if not has_more:
                 return
-            # Until somebody asks for the next one, they may ask questions of their own.
-            own = asyncio.create_task(self.show_own(models, has_more=True))
+            # Until a person asks for the next example, they may ask their own questions.
+            new_debates = asyncio.create_task(self.follow_new_debates(models, has_more=True))
             try:
                 while await self.workspace.guide_pressed() != ANOTHER:
                     pass
             finally:
-                own.cancel()
+                new_debates.cancel()
 
     def _show(self, line: GuideLine) -> None:
-        if line != self._shown:
+        if line != self._guide_line:
             self.workspace.show_guide(line)
-            self._shown = line
+            self._guide_line = line
 
-    async def show_own(self, models: str, *, has_more: bool = False) -> None:
-        """Say at the top what happens to the questions that people ask from now on."""
-        earlier = set(await self._debates())
+    async def follow_new_debates(self, models: str, *, has_more: bool = False) -> None:
+        """Show the state of debates that people start from now on at the top of the page."""
+        earlier_ids = set(await self._debates())
         while True:
-            await asyncio.sleep(_GLANCE_SECONDS)
-            own = [debate_id for debate_id in await self._debates() if debate_id not in earlier]
-            if own:
-                debate = fold(await self.moot.store.events(own[0]))
-                closing = await self._closing_line(own[0], has_more=has_more)
-                self._show(own_line(debate, models, closing))
+            await asyncio.sleep(_POLL_SECONDS)
+            new_ids = await self._debates(earlier_ids)
+            if new_ids:
+                debate = fold(await self.moot.store.events(new_ids[0]))
+                closing = await self._closing_line(new_ids[0], has_more=has_more)
+                self._show(question_line(debate, models, closing))
 
     async def _closing_line(self, debate_id: str, *, has_more: bool) -> GuideLine:
-        verdict = await self._place_of(headline_key(debate_id))
+        verdict = await self._post_place(headline_key(debate_id))
         return GuideLine(
             text=ENDING,
-            thread=await self._place_of(board_key(debate_id)),
+            thread=await self._post_place(board_key(debate_id)),
             message=verdict[1] if verdict else "",
             buttons=closing_buttons(verdict, has_more=has_more),
         )
 
     async def _guide(self, debate_id: str, playback: Playback) -> None:
-        """Show the debate's progress on the page, open its thread, and obey the buttons."""
+        """Show the debate's progress on the page, open its thread, and handle the buttons."""
         while True:
             debate = fold(await self.moot.store.events(debate_id))
-            thread = await self._place_of(board_key(debate_id))
-            verdict = await self._place_of(headline_key(debate_id))
+            thread = await self._post_place(board_key(debate_id))
+            verdict = await self._post_place(headline_key(debate_id))
             self._show(playing_line(debate, thread, playback, verdict[1] if verdict else ""))
             with suppress(TimeoutError):
-                async with asyncio.timeout(_GLANCE_SECONDS):
+                async with asyncio.timeout(_POLL_SECONDS):
                     playback.press(await self.workspace.guide_pressed())
 
-    async def _place_of(self, key: str) -> tuple[str, str] | None:
+    async def _post_place(self, key: str) -> tuple[str, str] | None:
+        """Channel and ts of a post; None if it is not in Slack yet."""
         row = await self.moot.context.posts.row_by_key(key)
         return (self.workspace.channel(CHANNEL).id, row.ts) if row and row.ts else None
 
@@ -260,7 +262,7 @@ class Stage:
         return bool(await self._debates())
 
     async def follow(self, debate_id: str, say: Callable[[str], None] = lambda _: None) -> Debate:
-        """Say what happens; return the debate when it has ended and everything is posted."""
+        """Pass progress lines to `say`; return the debate after its end, when all is posted."""
         offset = 0
         while True:
             log = await self.moot.store.events(debate_id)
@@ -269,18 +271,18 @@ class Stage:
                     say(visible(line))
             offset = len(log)
             debate = fold(log)
-            # Ended, and everything is in the workspace.
-            over = (
+            is_over = (
                 debate.status is not Status.RUNNING
                 and debate_id not in await self.moot.store.unfinished_ids()
                 and not await self.moot.context.posts.lanes_with_work()
             )
-            if over:
+            if is_over:
                 return debate
-            await asyncio.sleep(_GLANCE_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
 
-    async def _debates(self) -> Sequence[str]:
-        return [entry.debate_id for entry in await self.moot.store.find(DebateFilter())]
+    async def _debates(self, known_ids: Collection[str] = ()) -> Sequence[str]:
+        ids = [entry.debate_id for entry in await self.moot.store.find(DebateFilter())]
+        return [debate_id for debate_id in ids if debate_id not in known_ids]
 
 
 async def show(options: DemoOptions) -> int:
@@ -290,61 +292,60 @@ async def show(options: DemoOptions) -> int:
     for notice in loaded.notices:
         typer.echo(f"Notice: {notice}", err=True)
     examples, playback = options.plays_examples, Playback()
-    # Playing an example only costs nothing, so no confirmation is needed.
-    is_free = options.once and examples
-    settings = loaded.settings if is_free else _agreed_settings(loaded.settings, yes=options.yes)
-    debating = demo_settings(settings, options.rounds, options.roles, options.form or "")
+    is_free = options.once and examples  # no confirmation is needed
+    settings = loaded.settings if is_free else _confirm_cost(loaded.settings, yes=options.yes)
+    debate_settings = demo_settings(settings, options.rounds, options.roles, options.form or "")
     speed = 0.0 if options.fast or options.once else options.speed
     demo = Demo(
-        settings=debating if options.once else asking(debating),
+        settings=debate_settings if options.once else with_questions(debate_settings),
         calls=build_calls(
             environment,
             settings,
             None if options.fast else lambda engine: PacedProvider(engine, SystemClock()),
-            more=[example_provider(speed=speed, read=playback.read)],
+            extra_providers=[example_provider(speed=speed, read=playback.read)],
         ),
         models=model_sets(environment, loaded.settings),
         options=options,
         environment=environment,
     )
     async with demo.stage() as stage:
-        stopped = stop_signal()
+        stop_event = stop_signal()
         for line in _introduction(demo, stage, settings.clarifying.wait_seconds):
             typer.echo(line)
         typer.echo()
         if options.once:
-            return await _play_once(demo, stage, stopped)
+            return await _play_once(demo, stage, stop_event)
         patience = 0.0 if options.fast else READING_SECONDS / options.speed
-        guiding = asyncio.create_task(
-            stage.guide(patience, playback, models_in_words(debating), examples=examples)
+        guide = asyncio.create_task(
+            stage.guide(patience, playback, models_in_words(debate_settings), examples=examples)
         )
         if not examples:
             await stage.begin(options.question or QUESTION)
-        await stopped.wait()
-        guiding.cancel()
+        await stop_event.wait()
+        guide.cancel()
         typer.echo("Stopped.")
         return 0
 
 
-def _introduction(demo: Demo, stage: Stage, usual_wait: float) -> Iterator[str]:
+def _introduction(demo: Demo, stage: Stage, slack_wait: float) -> Iterator[str]:
     options, settings, examples = demo.options, demo.settings, demo.options.plays_examples
-    if not options.once:  # the address would be gone before anybody opens it
+    if not options.once:  # with --once, the server stops before anybody could open it
         yield f"A local Slack is at {stage.address} (Ctrl-C ends it)."
     if examples:
-        yield "Examples: debates written by hand, played by the real engine."
+        yield "Examples: written debates, played by the real engine."
         if not options.once:
             yield "The first begins when you open the page. Type /debate and a question there:"
     yield models_in_words(settings)
     is_paced = not options.fast and not (options.once and examples)
     if is_paced and settings.agent_model.provider == "offline":
-        yield "A turn takes a few seconds, so that people can read and steer. Without: --fast"
+        yield "A turn takes a few seconds, so that people can read and steer. No pauses: --fast"
     if settings.clarifying.enabled:
-        wait, usual = duration(settings.clarifying.wait_seconds), duration(usual_wait)
-        yield f"The agents ask you first and wait {wait} (on Slack: {usual})."
+        wait, on_slack = duration(settings.clarifying.wait_seconds), duration(slack_wait)
+        yield f"The agents ask you first and wait {wait} (in Slack: {on_slack})."
 
 
-async def _play_once(demo: Demo, stage: Stage, stopped: asyncio.Event) -> int:
-    """Print one debate until it, or whoever watches, ends it; return the exit code."""
+async def _play_once(demo: Demo, stage: Stage, stop_event: asyncio.Event) -> int:
+    """Print one debate until its end or Ctrl-C; return the exit code."""
     examples = demo.options.plays_examples
     answering = None
     if examples:
@@ -354,7 +355,7 @@ async def _play_once(demo: Demo, stage: Stage, stopped: asyncio.Event) -> int:
     else:
         debate_id = await stage.begin(demo.options.question or QUESTION)
     following = asyncio.create_task(stage.follow(debate_id, typer.echo))
-    stopping = asyncio.create_task(stopped.wait())
+    stopping = asyncio.create_task(stop_event.wait())
     await asyncio.wait({following, stopping}, return_when=asyncio.FIRST_COMPLETED)
     for task in (stopping, answering):
         if task:
@@ -366,17 +367,18 @@ async def _play_once(demo: Demo, stage: Stage, stopped: asyncio.Event) -> int:
     debate = following.result()
     typer.echo()
     if not examples:
-        # Nobody has it but here: the demonstration's database goes with it.
+        # Print the full decision: the demo's database is deleted at its end.
         typer.echo(f"{visible(decision_text(debate))}\n")
     print_decision(debate)
     return 0 if debate.status is Status.CONCLUDED else 1
 
 
-def _agreed_settings(settings: Settings, *, yes: bool) -> Settings:
+def _confirm_cost(settings: Settings, *, yes: bool) -> Settings:
+    """The settings; offline ones unless the person agrees to spend money."""
     if yes or not costs_money(settings):
         return settings
     if not sys.stdin.isatty():
-        typer.echo("Nobody can be asked about spending money, so this runs offline. See --yes.")
+        typer.echo("Spending money cannot be confirmed here, so the demo runs offline. See --yes.")
         return offline(settings)
     is_confirmed = typer.confirm(f"{models_in_words(settings)} This spends money. Go on?")
     return settings if is_confirmed else offline(settings)
@@ -389,37 +391,38 @@ def demo_settings(
     if rounds is not None:
         changes["rounds"] = rounds
     if agents:
-        roster, dealt = list[Agent](), cycle(settings.mixed_models or (settings.agent_model,))
+        roster, models = list[Agent](), cycle(settings.mixed_models or (settings.agent_model,))
         for name in agents:
             if (role := role_id(name)) is None:
                 raise BadInput(f'There is no role "{name.strip()}". Roles: {", ".join(ROLES)}.')
-            roster.append(agent_for(role, next(dealt)))
+            roster.append(agent_for(role, next(models)))
         changes["agents"] = tuple(roster)
     return settings.model_copy(update=changes)
 
 
 def offline(settings: Settings) -> Settings:
     choice = ModelChoice(provider="offline", model="offline-checklists")
-    instead = {"provider": choice.provider, "model": choice.model}
-    agents = tuple(agent.model_copy(update=instead) for agent in settings.agents)
+    model = {"provider": choice.provider, "model": choice.model}
+    agents = tuple(agent.model_copy(update=model) for agent in settings.agents)
     changes: dict[str, Any] = {"agent_model": choice, "judge_model": choice, "agents": agents}
     changes |= {"mixed_models": (), "judge_models": (), "background_models": ()}
     changes["strongest_model"] = changes["shadow_model"] = None
     return settings.model_copy(update=changes)
 
 
-def asking(settings: Settings) -> Settings:
+def with_questions(settings: Settings) -> Settings:
+    """Settings with which agents ask people questions first."""
     clarifying = Clarifying(enabled=True, wait_seconds=60.0)
     return settings.model_copy(update={"clarifying": clarifying})
 
 
 def costs_money(settings: Settings) -> bool:
-    """Whether a model is paid for: neither the offline engine's nor one of this machine."""
-    usual = (settings.agent_model, settings.judge_model)
+    """Whether a model costs money: it is neither the offline engine nor a local model."""
+    defaults = (settings.agent_model, settings.judge_model)
     return any(
         choice.provider != OFFLINE
         and not capability(choice.provider, choice.model, settings.models).local
-        for choice in (*usual, *settings.agents, *settings.mixed_models)
+        for choice in (*defaults, *settings.agents, *settings.mixed_models)
     )
 
 
@@ -429,25 +432,26 @@ def models_in_words(settings: Settings) -> str:
     return usual_models_words(settings)
 
 
-#: Items of a list, and about how many characters of each, fewer the less room there is.
+#: Most items of a list and about the characters of each, in decreasing sizes. The first size that
+#: fits the screen is used.
 _SIZES = ((3, 200), (2, 140), (1, 110), (1, 70))
-#: Lines where the output is no terminal.
+#: Lines of the screen if the output is not a terminal.
 _LINES = 40
 
 
 def print_decision(debate: Debate, console: Console | None = None) -> None:
-    """Print the decision and what it rests on, on one screen; in colours on a terminal."""
+    """Print the decision and its reasons on one screen; in colours on a terminal."""
     console = console or Console(highlight=False)
     verdict = debate.verdict
     if verdict is None:
         console.print(Text(f"There is no decision. {visible(debate.failure)}", style="bold red"))
         return
-    # The line of the prompt that follows takes one.
-    room = console.size.height - 2 if console.is_terminal else _LINES
+    # Leaves a line for the shell's prompt.
+    lines = console.size.height - 2 if console.is_terminal else _LINES
     screen = Group()
     for most, characters in _SIZES:
         screen = Group(*_screen(debate, verdict, most, characters))
-        if len(console.render_lines(screen)) <= room:
+        if len(console.render_lines(screen)) <= lines:
             break
     console.print(screen)
 
@@ -464,16 +468,16 @@ def _screen(
             continue
         yield Text(title, style=f"bold {style}")
         for item in items[:most]:
-            # A word has about six characters; one without an end must not fill the screen.
-            words = few_words(visible(item), characters // 6)
-            text = Text(f"· {shorten(words, 2 * characters, placeholder=' …')}")
+            # A word has about six characters. `shorten` cuts very long words.
+            item_text = few_words(visible(item), characters // 6)
+            text = Text(f"· {shorten(item_text, 2 * characters, placeholder=' …')}")
             yield Padding(text, (0, 0, 0, 2))
     cost = money(debate.usage.cost)
     yield Text(f"{confidence_words(verdict)} Cost: {cost}.", style="dim")
 
 
 def _sections(debate: Debate, recorded: Verdict) -> Iterator[tuple[str, str, Sequence[str]]]:
-    # Addresses in the local Slack are gone when this is read.
+    # Without addresses of the local Slack, which stops before this is read.
     citations = tuple(
         citation.model_copy(update={"address": ""}) for citation in recorded.citations
     )

@@ -1,4 +1,4 @@
-"""Plays written examples in the running bot, and answers their agents as people would."""
+"""Plays written examples in the running bot, and answers the agents' questions."""
 
 import asyncio
 import secrets
@@ -28,12 +28,13 @@ from core.request import ModelReply, ModelRequest
 from core.rules.schedule import open_questions
 from slack_on_loopback import GuideButton, GuideLine, Workspace
 
-#: Seconds that agents of an example wait, should whoever plays it be gone.
+#: Seconds that agents of an example wait for answers if the player was stopped.
 _WAIT_SECONDS = 900.0
-#: Seconds after which a question is answered, and the next one: time to read it.
+#: Seconds before each answer, so that people can read the question.
 READING_SECONDS = 2.0
-_GLANCE_SECONDS = 0.1
-#: Seconds between two looks at a pause.
+#: Seconds between checks for posts.
+_POLL_INTERVAL = 0.1
+#: Seconds between checks whether the example is paused.
 _TICK_SECONDS = 0.1
 
 
@@ -43,18 +44,18 @@ def example_provider(
     """The provider that plays the written examples.
 
     Args:
-        speed: 1 for an example that is over within a minute, 2 for twice as fast; 0: all at once.
-        read: Waits for seconds of reading; None: the clock does.
+        speed: 1 plays an example in about a minute, 2 is twice as fast; 0: without pauses.
+        read: Waits for a number of seconds; None: sleeps.
     """
     return ExampleProvider(SystemClock(), WORDS_PER_SECOND * speed, read)
 
 
-#: By their names.
+#: Returns the examples by name.
 written_examples = examples
 
 
 class Playback:
-    """Time to read what an example has shown, as far as nobody pauses or skips it."""
+    """The pace of an example: pauses for reading, which people can extend or skip."""
 
     def __init__(self) -> None:
         self.is_paused = False
@@ -72,7 +73,7 @@ class Playback:
                 pass
 
     async def read(self, seconds: float) -> None:
-        """Wait so many seconds, and while it is paused."""
+        """Wait for seconds of reading, and while the example is paused."""
         remaining = seconds
         while remaining > 0 or self.is_paused:
             tick = min(remaining, _TICK_SECONDS) if remaining > 0 else _TICK_SECONDS
@@ -90,22 +91,22 @@ class Playback:
 class ExamplePlayer:
     workspace: Workspace
     moot: Moot
-    #: Its name.
+    #: The channel's name.
     channel: str
-    #: Seconds until a question is answered, and what waits for them.
+    #: Seconds before each answer, and the function that waits.
     patience: float = READING_SECONDS
     read: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     async def begin(self, name: str) -> str:
-        """Start the example, unless it was started before; return the debate's id."""
+        """Start the example unless it was started before; return the debate's id."""
         example, origin = examples()[name], f"example/{name}"
         references = list[SourceReference]()
         for source in example.sources:
             message = await self.workspace.share_file(
                 source["by"], self.channel, source["name"], source["text"].encode()
             )
-            shared = SharedFile.model_validate(message["files"][0])
-            references += file_references([shared], self._person(source["by"]))
+            file = SharedFile.model_validate(message["files"][0])
+            references += file_references([file], self._person(source["by"]))
         channel = self.workspace.channel(self.channel).id
         request = DebateRequest(
             question=example.question,
@@ -115,22 +116,22 @@ class ExamplePlayer:
         )
         settings = example_settings(name, _WAIT_SECONDS)
         setup = open_debate(request, settings, delimiter=secrets.token_hex(8))
-        # As a team's own debates are shown.
+        # As in debates of a team.
         setup = setup.model_copy(update={"quiet": True})
         started = await self.moot.context.acts.start.begin(setup, origin=origin)
         return started.debate_id
 
     async def answer(self, name: str, debate_id: str) -> None:
-        """Answer the agents' questions, unless somebody else has."""
+        """Answer the agents' questions that nobody else has answered."""
         thread, card = "", ""
         while not (thread and card):
             debate = await self._debate(debate_id)
             if debate.status is not Status.RUNNING or debate.contributions:
                 return
-            thread = await self._address_of(board_key(debate_id))
+            thread = await self._post_ts(board_key(debate_id))
             turn_key = next(iter(debate.clarifications), "")
-            card = await self._address_of(card_key(debate_id, turn_key)) if turn_key else ""
-            await asyncio.sleep(_GLANCE_SECONDS)
+            card = await self._post_ts(card_key(debate_id, turn_key)) if turn_key else ""
+            await asyncio.sleep(_POLL_INTERVAL)
         answers = {answer["question"]: answer for answer in examples()[name].answers}
         for question in open_questions(await self._debate(debate_id)):
             await self.read(self.patience)
@@ -147,32 +148,30 @@ class ExamplePlayer:
     async def _debate(self, debate_id: str) -> Debate:
         return fold(await self.moot.store.events(debate_id))
 
-    async def _address_of(self, key: str) -> str:
+    async def _post_ts(self, key: str) -> str:
         row = await self.moot.context.posts.row_by_key(key)
         return row.ts if row and row.ts else ""
 
 
-#: Seconds one answer takes at least and at most. The same question always takes as long.
+#: Shortest and longest time of an answer in seconds; equal for equal requests.
 SHORTEST, LONGEST = 2.0, 3.2
-#: Answers under way at the same time: together about one a second, which is as many posts as
-#: Slack takes in a channel.
+#: Concurrent answers: about one per second in total, which is Slack's limit for posts in a channel.
 AT_ONCE = 3
 
 
 class PacedProvider:
-    """A `ModelProvider` that answers as another one does, a few at a time, each after a while."""
+    """Wraps a `ModelProvider`: few concurrent answers, each after some seconds."""
 
     def __init__(self, provider: ModelProvider, clock: Clock) -> None:
         self.name = provider.name
         self._provider = provider
         self._clock = clock
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self._semaphore = asyncio.Semaphore(AT_ONCE)
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        async with self._places:
-            # The same request always takes the same time.
+        async with self._semaphore:
             prompt = "\n".join((request.system, *(part.text for part in request.parts)))
             share = (zlib.crc32(prompt.encode()) % 1000) / 1000
             await self._clock.sleep(SHORTEST + (LONGEST - SHORTEST) * share)
@@ -189,7 +188,7 @@ BEGINNING = f"{_DEMO} Watch a written example, or type /debate and a question of
 ENDING = f"{_DEMO} Below: the verdict."
 
 _EXAMPLE = "Moot demo, a written example,"
-#: What people see while these acts are the newest.
+#: The text at the top of the page, by the newest act.
 _PHASES = {
     Act.PROPOSAL: f"{_EXAMPLE} 2 of 5: each agent writes its own answer and sees no other.",
     Act.BALLOT: (
@@ -204,7 +203,7 @@ _PHASES = {
         "A quote that does not stand in the file is struck out."
     ),
 }
-# Who has just opened the page is told what it shows.
+# The first text also introduces the page.
 _QUESTIONS = (
     f"{_DEMO} A written example, 1 of 5: the agents ask what they need to know, "
     "and colleagues answer in the thread."
@@ -217,29 +216,29 @@ def _phase_words(debate: Debate) -> str:
         return _VOTE
     if not debate.contributions:
         return _QUESTIONS
-    newest = list(debate.contributions.values())[-1].turn.act
-    if newest is Act.PROPOSAL and debate.ballots:
-        newest = Act.BALLOT
-    return _PHASES.get(newest, _VOTE)
+    act = list(debate.contributions.values())[-1].turn.act
+    if act is Act.PROPOSAL and debate.ballots:
+        act = Act.BALLOT
+    return _PHASES.get(act, _VOTE)
 
 
 def playing_line(
     debate: Debate, thread: tuple[str, str] | None, playback: Playback, message: str
 ) -> GuideLine:
-    """What stands at the top while an example is played.
+    """The line at the top of the page while an example is played.
 
     Args:
         debate: The example.
-        thread: Channel and ts of its thread, once there is one.
+        thread: Channel and ts of its thread; None if it is not posted yet.
         playback: Its pace.
-        message: ts of the verdict's post, once there is one.
+        message: ts of the verdict's post; empty if it is not posted yet.
     """
-    paused = playback.is_paused
-    toggle = ("Go on", "go-on") if paused else ("Pause the example", "pause")
+    is_paused = playback.is_paused
+    toggle = ("Go on", "go-on") if is_paused else ("Pause the example", "pause")
     buttons = [
         GuideButton(label=label, name=name) for label, name in (toggle, ("Next step", "step"))
     ]
-    text = f"{'Paused. ' if paused else ''}{_phase_words(debate)}"
+    text = f"{'Paused. ' if is_paused else ''}{_phase_words(debate)}"
     return GuideLine(text=text, thread=thread, message=message, buttons=buttons)
 
 
@@ -252,8 +251,9 @@ def closing_buttons(verdict: tuple[str, str] | None, *, has_more: bool) -> Seque
     return buttons
 
 
-def own_line(debate: Debate, models: str, line: GuideLine) -> GuideLine:
+def question_line(debate: Debate, models: str, line: GuideLine) -> GuideLine:
+    """The line at the top of the page for a debate that a person started."""
     state = "is being debated" if debate.status is Status.RUNNING else "has been debated"
-    # Until there is a verdict, the board stands beside the thread.
+    # Before the verdict is posted, the line links to the board.
     message = line.message or (line.thread[1] if line.thread else "")
     return replace(line, text=f"Moot demo: your question {state}. {models}", message=message)

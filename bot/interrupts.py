@@ -1,7 +1,6 @@
-"""What Ctrl-C does once a command's work has begun; before, it ends the process at once.
+"""Handling of Ctrl-C while a command works; before that, Ctrl-C ends the process at once.
 
-A KeyboardInterrupt in the middle of an import becomes whatever the imported package makes of it:
-pydantic reports a value that is wrong, Python a RuntimeError.
+This is because packages turn a KeyboardInterrupt during their import into other errors.
 """
 
 import asyncio
@@ -14,8 +13,8 @@ T = TypeVar("T")
 
 
 def raise_at_ctrl_c() -> None:
-    """Have Ctrl-C raise KeyboardInterrupt, for work that has to tidy up."""
-    if threading.current_thread() is threading.main_thread():  # no other one gets signals
+    """Let Ctrl-C raise KeyboardInterrupt, for work that must clean up."""
+    if threading.current_thread() is threading.main_thread():  # signals can be set there only
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -26,15 +25,15 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
 
 
 def stop_signal() -> asyncio.Event:
-    """What Ctrl-C and SIGTERM set; a second one ends the program at once."""
-    stopped = asyncio.Event()
+    """An event that Ctrl-C or SIGTERM sets; a second signal ends the program at once."""
+    event = asyncio.Event()
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
-        stopped.set()
+        event.set()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
-    return stopped
+    return event

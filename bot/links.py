@@ -1,8 +1,8 @@
-"""Fetches pages that people link to, from allowed hosts only, and from nowhere inside.
+"""Fetches linked pages, from allowed hosts with public addresses only.
 
-A name is looked up once, every address it has must be public, and exactly these are called: a name
-that changes between two look-ups leads nowhere else. Redirects are followed by hand, each checked
-like the first address.
+A name is resolved once, all its addresses must be public, and only these are called, so that a name
+that changes between two look-ups (DNS rebinding) does no harm. Redirects are followed one by one,
+and each target is checked like the first address.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _OK = 200
 _AWAY = "the page cannot be reached"
 _SIGN_IN = re.compile(r"/(?:log-?in|sign-?in|sso|saml\d?|oauth\d?)(?=[/?.]|$)", re.IGNORECASE)
-#: Pages of forges that show a file, and where the file itself is.
+#: Pages of code hosts that show a file, and the address of the file itself.
 _VIEWERS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(r"https://github\.com/([^/?#]+/[^/?#]+)/(?:blob|raw)/([^?#]+)"),
@@ -41,23 +41,24 @@ _VIEWERS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(https://bitbucket\.org/[^/?#]+/[^/?#]+)/src/([^?#]+)"), r"\1/raw/\2"),
     (re.compile(r"(https://codeberg\.org/[^/?#]+/[^/?#]+)/src/([^?#]+)"), r"\1/raw/\2"),
 )
-#: Hosts that belong to another one: where that is allowed, they are.
-_BELONGS = {"raw.githubusercontent.com": "github.com"}
+#: Host → the host whose permission it shares.
+_PARENT_HOSTS = {"raw.githubusercontent.com": "github.com"}
 
 
 def is_allowed(host: str, hosts: Sequence[str]) -> bool:
     """Return whether a host is one of these; `*.example.com` is every host below it."""
     name = host.casefold().rstrip(".")
-    if name in _BELONGS and is_allowed(_BELONGS[name], hosts):
+    if name in _PARENT_HOSTS and is_allowed(_PARENT_HOSTS[name], hosts):
         return True
-    listed = (host.casefold().rstrip(".") for host in hosts)
+    patterns = (host.casefold().rstrip(".") for host in hosts)
     return any(
-        name.endswith(item[1:]) if item.startswith("*.") else name == item for item in listed
+        name.endswith(pattern[1:]) if pattern.startswith("*.") else name == pattern
+        for pattern in patterns
     )
 
 
 def raw_address(address: str) -> str:
-    """The address of the file that a viewer page of a forge shows; of other pages their own."""
+    """The address of the file that a page of a code host shows; other addresses unchanged."""
     for viewer, raw in _VIEWERS:
         if match := viewer.match(address):
             return match.expand(raw)
@@ -75,11 +76,11 @@ class FetchLinks:
         self, reference: SourceReference, _place: Place, most_bytes: int, /
     ) -> FetchedFile | SourceText:
         timeout = aiohttp.ClientTimeout(total=_SECONDS)
-        async with calling(self._may_call, timeout=timeout) as session:
+        async with guarded_session(self._may_call, timeout=timeout) as session:
             try:
                 return await self._follow(session, reference.fetch, most_bytes)
             except TimeoutError:
-                raise BadInput("the page did not come in time") from None
+                raise BadInput("the page was not loaded in time") from None
             except (aiohttp.ClientError, OSError, ValueError):
                 raise BadInput(_AWAY) from None
 
@@ -102,29 +103,29 @@ class FetchLinks:
                     name=urlsplit(address).path.rpartition("/")[2],
                     media_type=response.headers.get("Content-Type", ""),
                 )
-        raise BadInput("it leads from page to page without an end")
+        raise BadInput("it has too many redirects")
 
     def _check(self, address: str) -> None:
         try:
             parts = urlsplit(address)
             host = (parts.hostname or "").casefold().rstrip(".")
-            parts.port  # noqa: B018 - raises where it is no number
+            parts.port  # noqa: B018 - raises if it is not a number
         except ValueError:
-            raise BadInput("it is no address") from None
+            raise BadInput("it is not an address") from None
         if parts.scheme not in {"http", "https"} or not host or "@" in parts.netloc:
-            raise BadInput("it is no address of a page")
+            raise BadInput("it is not the address of a page")
         if not is_allowed(host, self._hosts):
             raise BadInput(f"pages of {host} are not read; an administrator can allow the host")
-        # An address in figures is not looked up, so it is checked here.
+        # An IP address is not resolved, so it is checked here.
         with suppress(ValueError):
             if not self._may_call(ipaddress.ip_address(host.strip("[]"))):
                 raise BadInput("its address is not public")
 
 
-def calling(may_call: Callable[[Ip], bool], **options: Any) -> aiohttp.ClientSession:
-    """Return what calls addresses that people name: pages and webhooks.
+def guarded_session(may_call: Callable[[Ip], bool], **options: Any) -> aiohttp.ClientSession:
+    """Return an HTTP session for addresses that people name: pages and webhooks.
 
-    No cookie, proxy or password of this machine is used.
+    It uses no cookies, proxies or passwords of this machine.
     """
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(
@@ -140,13 +141,13 @@ async def body_within(response: aiohttp.ClientResponse, most_bytes: int) -> byte
     content = bytearray()
     async for chunk in response.content.iter_chunked(_CHUNK):
         content += chunk
-        if len(content) > most_bytes:  # whatever the page says its size is
+        if len(content) > most_bytes:  # does not rely on Content-Length
             raise BadInput(f"it has more than {size(most_bytes)}")
     return bytes(content)
 
 
 class GuardedResolver(AbstractResolver):
-    """Looks names up, and knows only addresses that may be called."""
+    """Resolves names; refuses a name with an address that may not be called."""
 
     def __init__(self, may_call: Callable[[Ip], bool]) -> None:
         self._may_call = may_call
@@ -175,4 +176,4 @@ class GuardedResolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Nothing to free."""
+        """Do nothing: there are no resources."""

@@ -1,4 +1,4 @@
-"""Log lines: readable on a terminal, JSON elsewhere, never with a secret in them."""
+"""Log lines: readable text on a terminal, JSON elsewhere, without secrets."""
 
 import logging
 import re
@@ -13,8 +13,8 @@ from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
 from bot.settings import BotSettings, LogFormat, LogLevel, read_settings
 from core.redaction import REDACTED, redact
 
-#: Loggers of libraries, held at WARNING: Bolt logs the full body of requests that fail
-#: verification at INFO, and HTTP clients log addresses that may carry tokens.
+#: Loggers of libraries, limited to WARNING: at INFO, Bolt logs the full body of requests that fail
+#: verification, and HTTP clients log addresses that may contain tokens.
 NOISY = (
     "slack_bolt",
     "slack_sdk",
@@ -25,13 +25,13 @@ NOISY = (
     "openai",
     "anthropic",
 )
-#: Loggers of our own.
-OWN = ("bot", "core")
+#: Loggers of Moot.
+MOOT_LOGGERS = ("bot", "core")
 
 
 def redactor(secrets: Sequence[str]) -> Callable[[str], str]:
-    """A function that blanks these secrets, and whatever looks like a token."""
-    long_secrets = sorted((secret for secret in secrets if len(secret) > 3), key=len, reverse=True)  # noqa: PLR2004 - shorter ones would blank half of every line
+    """Return a function that removes these secrets and everything that looks like a token."""
+    long_secrets = sorted((secret for secret in secrets if len(secret) > 3), key=len, reverse=True)  # noqa: PLR2004 - shorter ones occur in ordinary text
     exact = re.compile("|".join(map(re.escape, long_secrets))) if long_secrets else None
 
     return lambda text: redact(exact.sub(REDACTED, text) if exact else text)
@@ -43,21 +43,21 @@ def set_up_logs(
     secrets: Sequence[str] = (),
     stream: TextIO | None = None,
 ) -> None:
-    out = stream or sys.stderr
-    shared: list[Processor] = [
+    target = stream or sys.stderr
+    common_processors: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[*common_processors, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
     render: Processor = structlog.processors.JSONRenderer()
-    if form is LogFormat.CONSOLE or (form is LogFormat.AUTO and out.isatty()):
+    if form is LogFormat.CONSOLE or (form is LogFormat.AUTO and target.isatty()):
         render = structlog.dev.ConsoleRenderer(
             colors=False, exception_formatter=structlog.dev.plain_traceback
         )
@@ -67,10 +67,10 @@ def set_up_logs(
         del logger, name
         return clean(text)
 
-    handler = logging.StreamHandler(out)
+    handler = logging.StreamHandler(target)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared,
+            foreign_pre_chain=common_processors,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.ExceptionRenderer(_places),
@@ -86,23 +86,23 @@ def set_up_logs(
 
 
 def _set_levels(level: int) -> None:
-    """Our own loggers as wished, the libraries' never below warnings.
+    """Set the level of Moot's loggers; libraries log warnings and errors only.
 
-    At DEBUG they log what passes through them: aiosqlite every value that Slack's SDK stores.
+    At DEBUG, libraries log their data: aiosqlite logs every value that Slack's SDK stores.
     """
     logging.getLogger().setLevel(max(level, logging.WARNING))
-    for name in OWN:
+    for name in MOOT_LOGGERS:
         logging.getLogger(name).setLevel(level)
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def _places(exc_info: ExcInfo) -> str:
-    """Where an error arose, and its kind; its words may quote what people wrote."""
+    """The class and traceback of an error. Its message may quote people, so it is omitted."""
     kind, error, _ = exc_info
     lines = [kind.__name__ if kind else "nothing"]
     while error is not None:
-        # Not extracted: that would read each file, and keep it, for lines that nobody is shown.
+        # `traceback.extract_tb` would read and cache source files, whose lines are not shown.
         for frame, line in traceback.walk_tb(error.__traceback__):
             code = frame.f_code
             lines.append(f"  {code.co_filename}:{line} in {code.co_name}")
@@ -112,7 +112,7 @@ def _places(exc_info: ExcInfo) -> str:
 
 
 def _without_secrets(logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
-    """Every text of a line redacted before it is put together: a cut could break JSON."""
+    """Redact each field of a line before it is rendered: redacting JSON could break it."""
     del logger, name
     return {
         field: redact(value) if isinstance(value, str) else value for field, value in event.items()
@@ -120,7 +120,7 @@ def _without_secrets(logger: WrappedLogger, name: str, event: EventDict) -> Even
 
 
 def bind_debate(debate_id: str) -> None:
-    """Put the debate's id on every line this task writes from now on."""
+    """Add the debate's id to all further log lines of this task."""
     structlog.contextvars.bind_contextvars(debate=debate_id)
 
 
@@ -129,7 +129,7 @@ def logger(name: str) -> structlog.stdlib.BoundLogger:
 
 
 def start_up(level: LogLevel | None = None) -> BotSettings:
-    """Read the environment and set the logs up, at its own level unless told."""
+    """Read the environment and set up logging, at `level` or at the environment's level."""
     settings = read_settings()
     set_up_logs(level or settings.moot_log_level, settings.moot_log_format, settings.secrets)
     return settings

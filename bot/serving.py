@@ -1,4 +1,4 @@
-"""`moot run`: reads the settings, runs the bot until it is stopped."""
+"""`moot run`: reads the settings and runs the bot until it is stopped."""
 
 import gc
 from functools import partial
@@ -19,7 +19,7 @@ from bot.interrupts import stop_signal
 from bot.landing.build_receivers import build_receivers
 from bot.log import logger
 from bot.operations.doctor.examine import examine_here
-from bot.settings import BotSettings, Mode, check_listening, mode_of, slack_access
+from bot.settings import BotSettings, Mode, check_listening, default_mode, slack_access
 from core.clock import SystemClock
 from core.transcript.words import NO_MODEL, usual_models_words
 
@@ -27,10 +27,10 @@ _log = logger(__name__)
 
 
 async def serve(settings: BotSettings, mode: Mode | None) -> None:
-    access = slack_access(settings, mode := mode or mode_of(settings))
+    access = slack_access(settings, mode := mode or default_mode(settings))
     check_listening(settings, mode)
     plugins = find_plugins(settings)
-    for plugin in plugins.found:
+    for plugin in plugins.entries:
         if plugin.fault:
             _log.error("plugin left out", plugin=plugin.title, reason=plugin.fault)
         elif plugin.is_allowed:
@@ -56,5 +56,5 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         examine=partial(examine_here, settings, loaded.settings, plugins=plugins),
     )
     async with running(parts):
-        gc.freeze()  # what is loaded by now is never garbage: no collection has to look through it
+        gc.freeze()  # excludes the loaded modules from garbage collection
         await stop_signal().wait()

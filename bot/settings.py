@@ -1,6 +1,6 @@
-"""Process settings from the environment and `.env`: secrets, addresses, modes. Read nowhere else.
+"""Process settings from the environment and `.env`; only this module reads the environment.
 
-The name of a variable is the field's alias, where it has one, or else its name, in upper case.
+The name of a variable is the field's alias, if it has one, else the field's name, in upper case.
 """
 
 import os
@@ -41,7 +41,7 @@ class LogFormat(StrEnum):
 
 
 class LogLevel(StrEnum):
-    """The least important lines that are written."""
+    """The lowest level of lines that are written."""
 
     DEBUG = "debug"
     INFO = "info"
@@ -49,11 +49,13 @@ class LogLevel(StrEnum):
     ERROR = "error"
 
 
-Lowered = BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value)
+LowerCase = BeforeValidator(
+    lambda value: value.strip().lower() if isinstance(value, str) else value
+)
 
 
 class BotSettings(Bounds, BaseSettings):
-    """What the environment says. Tokens are checked by `slack_access`, when they are needed."""
+    """The settings of the environment. `slack_access` checks the tokens when they are needed."""
 
     model_config = SettingsConfigDict(
         extra="ignore", frozen=True, hide_input_in_errors=True, env_ignore_empty=True
@@ -68,86 +70,86 @@ class BotSettings(Bounds, BaseSettings):
     #: The app's own credentials, for OAuth and many workspaces: Basic Information.
     slack_client_id: str = ""
     slack_client_secret: SecretStr = SecretStr("")
-    #: Keys that tokens are encrypted with in the database, commas between them, the newest first.
+    #: Keys for the encryption of tokens in the database, separated by commas, newest first.
     moot_token_keys: SecretStr = SecretStr("")
-    #: Where people's browsers find Moot: "https://moot.example.com".
+    #: The public address of Moot, like "https://moot.example.com".
     moot_public_url: str = ""
-    #: Where browsers find pages of debates: "https://moot.example.com"; empty: there are none.
+    #: The public address of debate pages, like "https://moot.example.com"; empty: no pages.
     moot_pages_url: str = ""
-    #: How long a link to a page holds.
+    #: Days that a link to a page is valid.
     moot_pages_days: int = Field(default=14, ge=1, le=365)
-    #: Programs may call over MCP, with people's tokens.
+    #: Whether programs may call over MCP, with people's tokens.
     moot_mcp: bool = False
-    #: How long a token holds.
+    #: Days that a token is valid.
     moot_token_days: int = Field(default=90, ge=1, le=365)
-    #: Workspaces, by id with commas between, in whose shared channels everybody may start debates
-    #: and answer; empty: only people of the workspace. A channel's settings go first.
+    #: Ids of workspaces, separated by commas, in whose shared channels people of other
+    #: organisations may start debates and answer. A channel's settings override it.
     moot_open_workspaces: str = ""
-    #: Another API server than Slack's own: a proxy, or the local workspace.
+    #: Address of Slack's Web API, or of a proxy or a local Slack.
     slack_api_url: str = SLACK_API_URL
 
     #: A file path (SQLite) or a database URL.
     moot_database: str = "moot.db"
-    #: Where the HTTP server (events in HTTP mode, and /health) listens.
+    #: Address of the HTTP server (events in HTTP mode, and /health).
     moot_host: str = "127.0.0.1"
     moot_port: int = Field(default=3000, ge=0, le=65535)
-    #: Where Prometheus finds the figures; without a port nowhere.
+    #: Address of the metrics for Prometheus; without a port they are not served.
     moot_metrics_host: str = "127.0.0.1"
     moot_metrics_port: int | None = Field(default=None, ge=0, le=65535)
-    #: Days after its end that a debate is deleted for good; None: never.
+    #: Days after its end when a debate is deleted for good; None: never.
     moot_retention_days: int | None = Field(default=None, ge=1, le=36_500)
-    #: Something in front of Moot ends TLS: needed to listen beyond this machine.
+    #: Whether a proxy in front of Moot terminates TLS; required to listen on other than loopback.
     moot_behind_tls: bool = False
-    moot_log_level: Annotated[LogLevel, Lowered] = LogLevel.INFO
-    moot_log_format: Annotated[LogFormat, Lowered] = LogFormat.AUTO
-    #: Base address of a collector of traces, OTLP over HTTP; needs the extra "traces".
+    moot_log_level: Annotated[LogLevel, LowerCase] = LogLevel.INFO
+    moot_log_format: Annotated[LogFormat, LowerCase] = LogFormat.AUTO
+    #: Base address of a trace collector (OTLP over HTTP); needs the extra "traces".
     otel_exporter_otlp_endpoint: str = ""
     #: YAML or JSON file with agents, judge, formats and prices.
     moot_config: Path | None = None
 
     openai_api_key: SecretStr = SecretStr("")
     openai_base_url: str = ""
-    #: Finds earlier decisions by meaning, too: a model for embeddings, and a server that speaks
-    #: OpenAI's Embeddings API; no model: by words only.
+    #: Model for embeddings, and a server with OpenAI's Embeddings API, for the search of decisions
+    #: by meaning. Without a model, search is by words only.
     moot_embeddings_model: str = ""
     moot_embeddings_url: str = ""
-    #: That server's key; empty: OpenAI's own is asked with `OPENAI_API_KEY`, another with none.
+    #: Key of that server. Without one, OpenAI gets `OPENAI_API_KEY`, and other servers get no key.
     moot_embeddings_key: SecretStr = SecretStr("")
     anthropic_api_key: SecretStr = SecretStr("")
     anthropic_base_url: str = ""
     openrouter_api_key: SecretStr = SecretStr("")
     moonshot_api_key: SecretStr = SecretStr("")
-    #: Where Ollama listens; empty: its own default address.
+    #: Address of Ollama; empty: its default address.
     ollama_host: str = ""
-    #: Which installed packages may bring plugins: "all", "none", or names with commas between.
+    #: Packages whose plugins are loaded: "all", "none", or names separated by commas.
     moot_plugins: str = "all"
-    #: All that is set, also what is no field here.
+    #: All variables that are set, including those without a field.
     _variables: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
 
     def take_variables(self, variables: Mapping[str, str | None]) -> None:
-        """Remember what servers of a settings file, their programs and plugins may be told."""
+        """Store all variables, for keys of servers, for programs and for plugins."""
         self._variables = {name: value for name, value in variables.items() if value}
 
     def key_in(self, variable: str) -> str:
-        """The key in a variable that a server's settings name; empty if it is not set."""
+        """The key in a variable that the settings name; empty if it is not set or not a key."""
         value = self._variables.get(variable, "")
         return value if _MAY_BE_KEY.search(variable) and len(value) >= _SHORTEST_KEY else ""
 
     def plugin_variable(self, name: str) -> str:
-        if not name.startswith(_OF_PLUGINS):
-            raise ConfigurationBroken(f"plugins may only read {_OF_PLUGINS}…, not {name}")
+        if not name.startswith(_PLUGIN_PREFIX):
+            raise ConfigurationBroken(f"plugins may only read {_PLUGIN_PREFIX}…, not {name}")
         return self._variables.get(name, "")
 
     def for_program(self, variables: Sequence[str]) -> Mapping[str, str]:
-        """The environment of another's program: nothing of ours but these variables with keys."""
-        usual = {name: value for name in _USUAL if (value := self._variables.get(name))}
-        return {**usual, **{name: key for name in variables if (key := self.key_in(name))}}
+        """The environment for another program: common variables, and these with keys."""
+        common = {name: value for name in _COMMON if (value := self._variables.get(name))}
+        return {**common, **{name: key for name in variables if (key := self.key_in(name))}}
 
     @property
     def embeddings_key(self) -> str:
-        """The key with which embeddings are asked for: OpenAI's is sent to OpenAI alone."""
-        own = self.moot_embeddings_key.get_secret_value()
-        return own or ("" if self.moot_embeddings_url else self.openai_api_key.get_secret_value())
+        """The key for embeddings. `OPENAI_API_KEY` is sent to OpenAI only."""
+        key = self.moot_embeddings_key.get_secret_value()
+        return key or ("" if self.moot_embeddings_url else self.openai_api_key.get_secret_value())
 
     @property
     def pages(self) -> "PageSettings | None":
@@ -157,17 +159,17 @@ class BotSettings(Bounds, BaseSettings):
 
     @property
     def token_lifetime(self) -> timedelta | None:
-        """Lifetime of a token; None if programs cannot call Moot."""
+        """The lifetime of a token; None if MCP over HTTP is off."""
         return timedelta(days=self.moot_token_days) if self.moot_mcp else None
 
     @property
     def open_workspaces(self) -> frozenset[str]:
-        """Workspaces in whose shared channels people of other organisations take part."""
-        return frozenset(_listed(self.moot_open_workspaces))
+        """Workspaces in whose shared channels people of other organisations may take part."""
+        return frozenset(_comma_list(self.moot_open_workspaces))
 
     @property
     def mcp_hosts(self) -> Sequence[str]:
-        """Names of this installation in addresses, with their ports if those are unusual."""
+        """Public host names of this installation, with the port unless it is the default."""
         addresses = (self.moot_public_url, self.moot_pages_url)
         return [host for address in addresses if (host := urlsplit(address.strip()).netloc)]
 
@@ -179,7 +181,7 @@ class BotSettings(Bounds, BaseSettings):
     def secrets(self) -> tuple[str, ...]:
         fields = (getattr(self, name) for name in type(self).model_fields)
         values = [value.get_secret_value() for value in fields if isinstance(value, SecretStr)]
-        keys = _listed(self.moot_token_keys.get_secret_value())
+        keys = _comma_list(self.moot_token_keys.get_secret_value())
         return tuple(filter(None, (*values, *keys, *map(self.key_in, self._variables))))
 
 
@@ -189,10 +191,10 @@ def variables() -> Sequence[str]:
 
 
 def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:
-    """Read the environment, and `.env` under it (the environment wins).
+    """Read the environment and `.env`; the environment overrides `.env`.
 
     Raises:
-        ConfigurationBroken: Names each variable that has a value which cannot be used.
+        ConfigurationBroken: Names each variable with an unusable value.
     """
     try:
         settings = BotSettings(_env_file=env_file)  # pyright: ignore[reportCallIssue]
@@ -206,48 +208,51 @@ def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:
         raise ConfigurationBroken("\n".join(faults))
     variables = dotenv_values(env_file) if env_file else {}
     for name, value in variables.items():
-        if "\0" in (value or ""):  # the environment itself cannot have one
+        if "\0" in (value or ""):  # variables of the process cannot contain one
             raise ConfigurationBroken(
-                f"{name} in {env_file} has a NUL character, which no program takes."
+                f"{name} in {env_file} has a NUL character, which is not allowed."
             )
     settings.take_variables({**variables, **os.environ})  # noqa: TID251 - this is bot/settings.py
     return settings
 
 
-#: Shorter values are no secrets, and would be struck out of every log line they occur in.
+#: Shorter values are not treated as secrets: logs would redact them in ordinary text.
 _SHORTEST_KEY = 6
-#: Of no secrets, and without them most programs do not start.
-_USUAL = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
-#: How the names of plugins' variables begin.
-_OF_PLUGINS = "MOOT_PLUGIN_"
+#: Variables without secrets that most programs need.
+_COMMON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
+#: Prefix of the variables of plugins.
+_PLUGIN_PREFIX = "MOOT_PLUGIN_"
 #: Names of variables that may hold the key of a server; `core.settings.ModelServer` asks for one.
 _MAY_BE_KEY = re.compile(r"KEY|TOKEN|SECRET")
 
 
 def check_listening(settings: BotSettings, mode: Mode) -> None:
-    """Make sure that Slack's requests are not taken in plain HTTP beyond this machine by accident.
+    """Refuse to serve private data unencrypted on other addresses than loopback.
 
-    Nor are pages of debates sent so, nor people's tokens. Without them, in Socket Mode only health
-    and readiness are served, which anybody may read.
+    Private are requests of Slack, debate pages and tokens. Without them, only health and readiness
+    are served, which anybody may read.
+
+    Raises:
+        ConfigurationBroken: Private data would be sent unencrypted.
     """
     if is_loopback(settings.moot_host) or settings.moot_behind_tls:
         return
-    told = {
-        "what Slack sends": mode is Mode.HTTP,
+    private_data = {
+        "requests of Slack": mode is Mode.HTTP,
         "pages of debates (MOOT_PAGES_URL)": settings.pages,
         "people's tokens (MOOT_MCP)": settings.moot_mcp,
     }
-    if open_texts := [what for what, is_sent in told.items() if is_sent]:
-        instead = ", or use Socket Mode (SLACK_APP_TOKEN), which needs no way in"
+    if unencrypted := [name for name, is_served in private_data.items() if is_served]:
+        alternative = ", or use Socket Mode (SLACK_APP_TOKEN), which needs no open port"
         raise ConfigurationBroken(
             f"MOOT_HOST={settings.moot_host} can be reached from other machines, and Moot speaks "
-            f"plain HTTP: {open_texts[0]} would travel unencrypted. Put a proxy that ends TLS in "
-            f"front and set MOOT_BEHIND_TLS=true{instead if mode is Mode.HTTP else ''}."
+            f"plain HTTP: {unencrypted[0]} would travel unencrypted. Put a proxy that ends TLS in "
+            f"front and set MOOT_BEHIND_TLS=true{alternative if mode is Mode.HTTP else ''}."
         )
 
 
 def _wrong_addresses(settings: BotSettings) -> Sequence[str]:
-    """What cannot be called, or would leak a token on the way."""
+    """Faults of addresses that may not be called, or to which a token would go unencrypted."""
     addresses = {
         "SLACK_API_URL": settings.slack_api_url,
         "OPENAI_BASE_URL": settings.openai_base_url,
@@ -257,27 +262,29 @@ def _wrong_addresses(settings: BotSettings) -> Sequence[str]:
     }
     faults = {name: address_fault(url) for name, url in addresses.items() if url}
     if not faults.get("SLACK_API_URL") and sends_openly(settings.slack_api_url):
-        faults["SLACK_API_URL"] = "the token would travel unencrypted; use https://"
+        faults["SLACK_API_URL"] = "the token would be sent unencrypted; use https://"
     if settings.pages and not _PAGES_URL.fullmatch(settings.pages.base):
-        faults["MOOT_PAGES_URL"] = 'it is where browsers find Moot, like "https://moot.example.com"'
-    return [f"{name} cannot be used: {why}." for name, why in faults.items() if why]
+        faults["MOOT_PAGES_URL"] = (
+            'it must be the public address of Moot, like "https://moot.example.com"'
+        )
+    return [f"{name} cannot be used: {fault}." for name, fault in faults.items() if fault]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageSettings:
-    #: Without a slash at its end.
+    #: The public address, without a slash at its end.
     base: str
-    #: How long a link holds.
+    #: Lifetime of a link.
     holds: timedelta
 
 
 @dataclass(frozen=True, kw_only=True)
 class OAuthAccess:
-    """Checked credentials with which workspaces install the app."""
+    """Checked credentials for the installation of the app by workspaces."""
 
     client_id: str
     client_secret: str = field(repr=False)
-    #: The newest first; `Cipher` checks them.
+    #: Newest first; `Cipher` checks them.
     token_keys: tuple[str, ...] = field(repr=False)
     #: Without a slash at its end.
     public_url: str
@@ -295,21 +302,21 @@ class OAuthAccess:
 class SlackAccess:
     """Checked credentials for one Slack app."""
 
-    #: Empty with OAuth: every workspace has its own.
+    #: Empty with OAuth, as each workspace has its own.
     bot_token: str = ""
     #: Empty in HTTP mode.
     app_token: str = ""
     #: Empty in Socket Mode.
     signing_secret: str = ""
     api_url: str = SLACK_API_URL
-    #: None: one workspace, whose token is in the settings.
+    #: None: there is one workspace, and its token is in the settings.
     oauth: OAuthAccess | None = None
 
 
 _APP_PAGE = "https://api.slack.com/apps → your app →"
 _HEX = re.compile(r"[0-9a-f]{32}")
 _HEX_WORDS = "is 32 characters long, digits and letters a to f"
-#: Variable → what its value looks like, in words, and where on Slack's pages it is found.
+#: Variable → pattern, description of the pattern, and place of the value on Slack's pages.
 _REQUIRED: Mapping[str, tuple[re.Pattern[str], str, str]] = {
     "SLACK_BOT_TOKEN": (
         re.compile(r"(xoxb-|xoxe\.xoxb-)[\w-]+"),
@@ -334,8 +341,8 @@ _PAGES_URL = re.compile(r"(https://[^\s/?#@]+|http://(localhost|127\.0\.0\.1)(:\
 _PUBLIC_URL = re.compile(r"https://[^\s/?#]+|http://(localhost|127\.0\.0\.1)(:\d+)?")
 
 
-def mode_of(settings: BotSettings) -> Mode:
-    """HTTP when there is only a signing secret."""
+def default_mode(settings: BotSettings) -> Mode:
+    """HTTP if there is a signing secret and no app token; else Socket Mode."""
     has_app_token = bool(_plain(settings.slack_app_token))
     has_signing_secret = bool(_plain(settings.slack_signing_secret))
     return Mode.HTTP if has_signing_secret and not has_app_token else Mode.SOCKET
@@ -350,30 +357,30 @@ def slack_access(settings: BotSettings, mode: Mode) -> SlackAccess:
         "SLACK_CLIENT_SECRET": _plain(settings.slack_client_secret),
     }
     is_oauth = bool(values["SLACK_CLIENT_ID"] or values["SLACK_CLIENT_SECRET"])
-    needed = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"]
-    if is_oauth:  # workspaces shall install the app themselves
-        needed = ["SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_SIGNING_SECRET"]
+    required = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"]
+    if is_oauth:  # workspaces install the app themselves
+        required = ["SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_SIGNING_SECRET"]
     elif mode is Mode.HTTP:
-        needed = ["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"]
-    problems = [*_wrong_credentials({variable: values[variable] for variable in needed})]
+        required = ["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"]
+    problems = [*_wrong_credentials({variable: values[variable] for variable in required})]
     oauth = None
     if is_oauth:
         oauth = OAuthAccess(
             client_id=values["SLACK_CLIENT_ID"],
             client_secret=values["SLACK_CLIENT_SECRET"],
-            token_keys=tuple(_listed(_plain(settings.moot_token_keys))),
+            token_keys=tuple(_comma_list(_plain(settings.moot_token_keys))),
             public_url=settings.moot_public_url.strip().rstrip("/"),
         )
         problems += _unfit_for_oauth(oauth, mode, values)
     if not _API_URL.fullmatch(settings.slack_api_url):
-        problems.append("SLACK_API_URL has the wrong form: it begins with http:// or https://")
+        problems.append("SLACK_API_URL has the wrong form: it must begin with http:// or https://")
     if problems:
         raise ConfigurationBroken("\n".join(problems))
-    kept = {variable: values[variable] if variable in needed else "" for variable in values}
+    used = {variable: values[variable] if variable in required else "" for variable in values}
     return SlackAccess(
-        bot_token=kept["SLACK_BOT_TOKEN"],
-        app_token=kept["SLACK_APP_TOKEN"],
-        signing_secret=kept["SLACK_SIGNING_SECRET"],
+        bot_token=used["SLACK_BOT_TOKEN"],
+        app_token=used["SLACK_APP_TOKEN"],
+        signing_secret=used["SLACK_SIGNING_SECRET"],
         api_url=settings.slack_api_url,
         oauth=oauth,
     )
@@ -381,10 +388,10 @@ def slack_access(settings: BotSettings, mode: Mode) -> SlackAccess:
 
 def _wrong_credentials(values: Mapping[str, str]) -> Iterator[str]:
     for variable, value in values.items():
-        pattern, looks, where = _REQUIRED[variable]
+        pattern, form, place = _REQUIRED[variable]
         if not pattern.fullmatch(value) or len(set(value)) == 1:
             state = "has the wrong form" if value else "is missing or empty"
-            yield f"{variable} {state}: it {looks}. Find it on {_APP_PAGE} {where}"
+            yield f"{variable} {state}: it {form}. Find it on {_APP_PAGE} {place}"
 
 
 def _unfit_for_oauth(oauth: OAuthAccess, mode: Mode, values: Mapping[str, str]) -> Iterator[str]:
@@ -397,13 +404,13 @@ def _unfit_for_oauth(oauth: OAuthAccess, mode: Mode, values: Mapping[str, str]) 
         )
     if not _PUBLIC_URL.fullmatch(oauth.public_url):
         yield (
-            "MOOT_PUBLIC_URL is missing or has the wrong form: it is where browsers find Moot, "
+            "MOOT_PUBLIC_URL is missing or has the wrong form: it is the public address of Moot, "
             'like "https://moot.example.com".'
         )
 
 
-def _listed(text: str) -> list[str]:
-    """What stands between commas."""
+def _comma_list(text: str) -> list[str]:
+    """The items of a comma-separated list."""
     return [item for item in map(str.strip, text.split(",")) if item]
 
 

@@ -41,17 +41,17 @@ from slack_on_loopback import QUICK, Workspace, WorkspaceConfig, run_workspace
 
 #: Seconds that a debate with scripted models may take.
 WAIT_SECONDS = 300.0
-#: Seconds in which all sinks have heard of an event, if they are told of it at all for now.
-_TOLD_SECONDS = 5.0
+#: Seconds to wait until all sinks have received an event.
+_PUBLISH_SECONDS = 5.0
 #: A busy machine may take longer than Slack's three seconds.
 PATIENT_PACE = replace(QUICK, ack_seconds=120.0, trigger_seconds=600.0)
-#: Who acts when nobody is named, and where.
+#: The default person and channel.
 USER = "dana"
 CHANNEL = "architecture"
 MODEL = "scripted-1"
-#: Nobody gives up because the machine was slow for a moment: only a fault ends a wait.
+#: Long time limits, so that a slow machine does not fail tests.
 UNHURRIED = DEFAULT_TIMEOUTS.scaled(10)
-#: Failed model calls are repeated at once.
+#: Retries of model calls without a wait.
 QUICK_RETRIES = RetryPolicy(tries=2, first_wait=0.01, longest_wait=0.02)
 
 Message = Mapping[str, Any]
@@ -65,12 +65,14 @@ class Team:
     channel: str = CHANNEL
 
     async def debate(self, question: str, *, user: str = "") -> str:
-        ids = {entry.debate_id for entry in await self._entries()}
+        earlier_ids = {entry.debate_id for entry in await self._entries()}
         await self.type(question, user=user)
-        fresh = [entry for entry in await self._entries() if entry.debate_id not in ids]
-        if len(fresh) != 1:
-            raise AssertionError(f"{len(fresh)} debates were started: {self.ephemeral_texts(user)}")
-        return await self.board_of(fresh[0].debate_id)
+        entries = [entry for entry in await self._entries() if entry.debate_id not in earlier_ids]
+        if len(entries) != 1:
+            raise AssertionError(
+                f"{len(entries)} debates were started: {self.ephemeral_texts(user)}"
+            )
+        return await self.board_of(entries[0].debate_id)
 
     async def type(self, words: str, *, user: str = "") -> None:
         await self.workspace.command(user or self.user, self.channel, "/debate", words)
@@ -85,7 +87,7 @@ class Team:
         await self.workspace.click(user or self.user, self.channel, board, action_id)
 
     def verdict(self, board: str, edition: int = 1) -> str:
-        """Timestamp of the verdict's short form, which has the team's buttons."""
+        """Timestamp of the verdict's short form, the post with the team's buttons."""
         key = headline_key(debate_of(self.thread(board)[0]), edition)
         return next(str(reply["ts"]) for reply in self.replies(board) if key_of(reply) == key)
 
@@ -98,7 +100,7 @@ class Team:
         return self.workspace.thread(self.channel, board)
 
     def replies(self, board: str) -> Sequence[Message]:
-        """What the bot posted in a thread."""
+        """The bot's posts in a thread."""
         return [message for message in self.thread(board)[1:] if message.get("bot_id")]
 
     async def board_of(self, debate_id: str) -> str:
@@ -120,18 +122,18 @@ class Team:
         return self.replies(board)
 
     async def wait_for_end(self, board: str, *, seconds: float = WAIT_SECONDS) -> Debate:
-        """Wait until a debate has ended and all of it is in the workspace; return it."""
+        """Wait until a debate has ended and everything is posted; return the debate."""
         debate_id = debate_of(self.thread(board)[0])
         await self.workspace.wait_for(lambda: self._has_ending(board), timeout=seconds)
-        await self._wait_until_told(debate_id)
+        await self._wait_until_published(debate_id)
         await self.wait_until_sent()
         return fold(await self.moot.store.events(debate_id))
 
-    async def _wait_until_told(self, debate_id: str) -> None:
-        """Wait until all who hear of a debate's events have heard of the last, and queued posts."""
+    async def _wait_until_published(self, debate_id: str) -> None:
+        """Wait until all sinks have received the last event, and have queued their posts."""
         last = (await self.moot.store.events(debate_id))[-1].seq
-        with suppress(TimeoutError):  # not while a question in it is owed an answer
-            async with asyncio.timeout(_TOLD_SECONDS):
+        with suppress(TimeoutError):  # an event with an unanswered question stays unpublished
+            async with asyncio.timeout(_PUBLISH_SECONDS):
                 while await self.moot.store.published_seq(debate_id) < last:
                     await self.moot.context.clock.sleep(0.02)
 
@@ -154,16 +156,16 @@ class Team:
         return await self.moot.store.find(DebateFilter(limit=100))
 
     def _has_ending(self, board: str) -> bool:
-        # Looked at after every change in the workspace: what `thread` returns is a copy each time.
+        # Called after every change in the workspace; `self.thread` would copy all messages.
         thread = self.workspace.channel(self.channel).thread(board)
-        decided = any(message.get("subtype") == "thread_broadcast" for message in thread)
-        return decided or any(
+        is_decided = any(message.get("subtype") == "thread_broadcast" for message in thread)
+        return is_decided or any(
             "ended without a decision" in message["text"] for message in thread[1:]
         )
 
 
 def key_of(message: Message) -> str:
-    """The key in a post's metadata; empty for others' posts."""
+    """The key in the metadata of a post; empty for posts of other apps and people."""
     return PostedMessage.model_validate(message).key
 
 
@@ -172,12 +174,12 @@ def debate_of(message: Message) -> str:
 
 
 def quick_workspace() -> WorkspaceConfig:
-    """Return a workspace that makes nobody wait for Slack's rates, and is patient itself.
+    """Return a workspace without Slack's rate limits, and with long time limits for the bot.
 
-    What is to be delivered again may have to wait for a connection.
+    Redeliveries are tried longer, as they may have to wait for a connection.
     """
-    again = (*QUICK.redelivery_delays, 1.0, 5.0, 20.0)
-    pace = replace(PATIENT_PACE, redelivery_delays=again)
+    delays = (*QUICK.redelivery_delays, 1.0, 5.0, 20.0)
+    pace = replace(PATIENT_PACE, redelivery_delays=delays)
     return WorkspaceConfig(pace=pace, manifest=manifest(), ignored_arguments=frozenset())
 
 
@@ -197,49 +199,49 @@ def http_access(workspace: Workspace) -> SlackAccess:
 
 @dataclass(frozen=True, kw_only=True)
 class BotSpec:
-    """What a bot under test is made from."""
+    """The inputs of a bot under test."""
 
     provider: ModelProvider = field(default_factory=ScriptedProvider)
-    #: Models that the agents are dealt; one by one they only vote on a choice.
+    #: Models, which the agents get in turn.
     models: Sequence[str] = (MODEL,)
     format: str = critique.NAME
     rounds: int = 2
-    #: Always: most tests are about rounds, and scripted agents agree at once.
+    #: Always debate: scripted agents agree at once, and most tests need rounds.
     when: When = When.ALWAYS
     pace: Pace = FAST
-    #: How long people wait at most.
+    #: Time limits of answers to people.
     timeouts: Timeouts = UNHURRIED
     bounds: Bounds = field(default_factory=Bounds)
-    #: How much one person may send at once.
+    #: Limits on the requests of one person.
     burst_limits: BurstLimits = field(default_factory=BurstLimits)
-    #: Signed requests instead of a WebSocket.
+    #: Whether to use HTTP mode instead of Socket Mode.
     http: bool = False
-    #: Whether agents ask people first; in tests only where a test is about that.
+    #: Whether agents ask people questions first.
     clarifying: Clarifying = field(default_factory=Clarifying)
-    #: Whether agents are chosen for the question; else the three that nobody has to choose.
+    #: Whether agents are chosen for the question; else there are the three default agents.
     casting: bool = False
-    #: Kinds of debates to choose from, by name.
+    #: Playbooks by name.
     playbooks: Mapping[str, Playbook] = field(default_factory=dict[str, Playbook])
-    #: Which sources there may be.
+    #: Limits on sources.
     evidence: EvidenceLimits = field(default_factory=EvidenceLimits)
-    #: Looks whether everything works, for `/debate doctor`.
+    #: Runs the checks of `/debate doctor`.
     examine: Examine | None = None
-    #: Where pages of debates are; None: there are none.
+    #: Address of debate pages; None: no pages.
     pages: PageSettings | None = None
-    #: How long a token holds; None: there are none.
+    #: Lifetime of a token; None: no tokens.
     token_lifetime: timedelta | None = None
-    #: Workspaces in whose shared channels people of other organisations take part.
+    #: Workspaces in whose shared channels people of other organisations may take part.
     open_workspaces: frozenset[str] = frozenset()
-    #: Where traces go; empty: nowhere.
+    #: Address of the trace collector; empty: no traces.
     traces: str = ""
-    #: Finds decisions by meaning, too; None: by words only.
+    #: For the search by meaning; None: search by words only.
     embedder: Embedder | None = None
-    #: Places outside Slack that get debates and decisions.
+    #: Receivers of debates and decisions outside Slack.
     receivers: Sequence[Receiver] = ()
 
     @property
     def environment(self) -> BotSettings:
-        """What the environment of this bot says; the test's own is not read."""
+        """The environment settings of this bot; the process environment is not read."""
         pages, holds = self.pages, self.token_lifetime
         values: dict[str, object] = {
             "moot_port": 0,
@@ -292,7 +294,7 @@ class BotSpec:
 async def running_bot(
     workspace: Workspace, *, database: Path | str | None = None, spec: BotSpec | None = None
 ) -> AsyncGenerator[Team]:
-    """Run the real bot against a workspace; without a database in a file deleted afterwards."""
+    """Run the real bot against a workspace. The default database is a temporary file."""
     spec = spec or BotSpec()
     with TemporaryDirectory(prefix="moot-test-") as folder:
         parts = spec.parts(workspace, database or Path(folder) / "moot.db")

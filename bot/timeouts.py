@@ -1,7 +1,7 @@
-"""How long Moot takes at most while somebody waits for its answer.
+"""Time limits of work that somebody waits for.
 
-Slack waits three seconds for the answer to a command, a click or a form, then it tells who did it
-that it failed: https://docs.slack.dev/interactivity/handling-user-interaction
+Slack waits three seconds for the answer to a command, a click or a form, and then shows an error to
+the person: https://docs.slack.dev/interactivity/handling-user-interaction
 """
 
 from dataclasses import asdict, dataclass
@@ -11,16 +11,16 @@ from dataclasses import asdict, dataclass
 class Timeouts:
     """Seconds; the defaults keep within Slack's three."""
 
-    #: A person is answered after so long, whatever has been done.
+    #: A person gets an answer after this time, even if the work is not done.
     answer: float = 2.5
-    #: One call of Slack's API.
+    #: One call of Slack's Web API.
     call: float = 1.0
-    #: Whether somebody is in a channel, which can take several calls.
+    #: The check whether a person is in a channel, which can take several calls.
     membership: float = 1.4
-    #: A thread of people's own is read for so long, then their names are asked for so long.
+    #: Reading a thread as a source, and then reading the names of its people.
     thread: float = 1.3
     names: float = 0.7
-    #: One part of `/health`: `moot health` and load balancers wait for about five.
+    #: One part of `/health`; `moot health` and load balancers wait about five seconds.
     check: float = 3.0
 
     def scaled(self, factor: float) -> "Timeouts":

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 
 import structlog
 
-from bot.log import OWN
+from bot.log import MOOT_LOGGERS
 
 
 @contextmanager
 def process_kept() -> Generator[None]:
     """Restore log handlers and garbage collection after the block."""
     root = logging.getLogger()
-    loggers = [root, *(logging.getLogger(name) for name in OWN)]
+    loggers = [root, *(logging.getLogger(name) for name in MOOT_LOGGERS)]
     levels = [logger.level for logger in loggers]
     ours, others = _by_whose()
     config = structlog.get_config() if structlog.is_configured() else None

@@ -19,7 +19,7 @@ import aiohttp
 
 from bot.addresses import Ip, address_fault, is_public
 from bot.landing.receivers import LandedRecord, Landing, LandingFailed, ReceiverClosed
-from bot.links import GuardedResolver, calling
+from bot.links import GuardedResolver, guarded_session
 from core.debate.debate_events import DebateConcluded, DebateFailed, DebateStarted
 from core.debate.log import RecordedEvent
 from core.debate.people import Person
@@ -226,7 +226,7 @@ class WebhookReceiver:
     async def _post(self, body: bytes, headers: Mapping[str, str]) -> LandedRecord:
         check_address(self.webhook.url, self.may_call)
         async with (
-            calling(self.may_call, auto_decompress=False) as session,
+            guarded_session(self.may_call, auto_decompress=False) as session,
             session.post(
                 self.webhook.url, data=body, headers=headers, allow_redirects=False
             ) as answer,

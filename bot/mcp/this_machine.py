@@ -16,7 +16,7 @@ from bot.building import (
     build_turns,
     check_providers,
     estimating,
-    look_into,
+    open_read_only,
     open_store,
 )
 from bot.log import logger
@@ -251,7 +251,7 @@ class ThisMachine:
             return self._database.store
         if self._reader is None:
             location = self.environment.moot_database
-            self._reader = await self._open.enter_async_context(look_into(location))
+            self._reader = await self._open.enter_async_context(open_read_only(location))
         return self._reader
 
     async def _wait_for_database(self) -> None:

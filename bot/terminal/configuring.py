@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from bot.building import find_plugins, known_with, load_settings
+from bot.building import defaults_with, find_plugins, load_settings
 from bot.settings import read_settings
 from bot.terminal.files import check_writable, tell, tell_notices, write_json, write_output
 from core.config.load import load_file
@@ -30,7 +30,7 @@ async def check_config_file(file: Path, *, as_json: bool = False) -> int:
 
     With `as_json`, problems are printed instead of raised.
     """
-    defaults = known_with(find_plugins(read_settings()), Settings())
+    defaults = defaults_with(find_plugins(read_settings()), Settings())
     try:
         loaded = load_file(file, defaults)
     except ConfigurationBroken as broken:
@@ -52,7 +52,7 @@ async def check_config_file(file: Path, *, as_json: bool = False) -> int:
 def import_config_file(file: Path, output: Path | None) -> None:
     """Convert another program's file to settings of Moot; print notices about differences."""
     check_writable(output)
-    loaded = load_file(file, known_with(find_plugins(read_settings()), Settings()))
+    loaded = load_file(file, defaults_with(find_plugins(read_settings()), Settings()))
     tell_notices(loaded.notices)
     write_output(as_yaml(loaded.file), output)
 

@@ -23,7 +23,7 @@ from bot.building import (
     open_store,
 )
 from bot.log import start_up
-from bot.plugins import Plugins, listening
+from bot.plugins import Plugins, run_sinks
 from bot.settings import BotSettings, LogLevel
 from bot.terminal.files import (
     check_writable,
@@ -143,7 +143,7 @@ async def hold(command: DebateCommand, *, revision: str | None = None) -> int:
         # Runs beside the first turns: each waits for the provider of its own agent only.
         loading = asyncio.create_task(calls.load({agent.provider for agent in setup.agents}))
         try:
-            async with listening(plugins.sinks):
+            async with run_sinks(plugins.sinks):
                 debate = await DebateSession(
                     debate_id,
                     engine=engine,

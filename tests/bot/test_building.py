@@ -138,7 +138,7 @@ evidence:
         (MCP.format("url: 'ftp://docs.example.com'"), "The address of the MCP server docs: "),
         (
             MCP.format("url: 'http://docs.example.com/mcp', key_variable: DOCS_TOKEN"),
-            "what DOCS_TOKEN holds would travel unencrypted; use https://.",
+            "the key in DOCS_TOKEN would be sent unencrypted; use https://.",
         ),
     ],
 )

@@ -76,7 +76,7 @@ def test_the_demonstration_prints_a_whole_debate_and_ends(tmp_path: Path) -> Non
 def test_the_demonstration_plays_an_example_and_spends_nothing(tmp_path: Path) -> None:
     result = moot("demo", "--once", "--fast", "--port", "0", env=KEY, folder=tmp_path)
     assert result.returncode == 0, result.stderr
-    assert "Examples: debates written by hand" in result.stdout
+    assert "Examples: written debates" in result.stdout
     assert "Export only what changed: 2 of 3 agents" in result.stdout
     for name in ("Architect", "Performance", "Simplicity"):
         assert f"  {name}: refinement, round 1: done" in result.stdout

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from bot.plugins import ALL, NONE, PluginKind, Plugins, QueuedSink, discover, listening
+from bot.plugins import ALL, NONE, PluginKind, Plugins, QueuedSink, discover, run_sinks
 from core.debate.debate_events import DebateStarted
 from core.debate.log import RecordedEvent, fold
 from core.debate.state import Debate
@@ -90,11 +90,11 @@ BROKEN: tuple[tuple[PluginKind, str, str], ...] = (
     (R, "import there_is_no_such_module", "ModuleNotFoundError: No module named"),
     (R, "raise SystemExit('bye')", "SystemExit: bye"),
     (R, "", "AttributeError"),
-    (R, "X = {'id': 'f'}", "it is no core.debate.agents.Role"),
+    (R, "X = {'id': 'f'}", "it is not a core.debate.agents.Role"),
     (R, ROLE.replace("You look.", " ").replace("wcag", "f"), "it has no prompt"),
     (R, ROLE, "its name is wcag"),
     (R, ROLE.replace("prompt=", "icon='x', prompt="), "icon must fit the pattern"),
-    (F, ROLE, "it is no core.debate.agenda.Agenda"),
+    (F, ROLE, "it is not a core.debate.agenda.Agenda"),
     (F, agenda("ballot", "adjust"), "ballot cannot be on an agenda"),
     (F, agenda("proposal", "debate"), "the last position must be"),
     (F, agenda("plan", "adjust"), "the first act must be proposal or gather"),
@@ -105,11 +105,11 @@ BROKEN: tuple[tuple[PluginKind, str, str], ...] = (
         "its prompt of adjust cannot be used: it uses nobody",
     ),
     (P, "def X(variable):\n    raise ValueError('no key')", "ValueError: no key"),
-    (P, "X = lambda variable: 1", "it is no core.ports.ServedModels"),
+    (P, "X = lambda variable: 1", "it is not a core.ports.ServedModels"),
     (P, PROVIDER.replace("async def close", "def close"), "lacks async def complete or close"),
     (P, PROVIDER.replace('{"match": "*"}', '{"size": 1}'), "size is not known"),
-    (P, PROVIDER.replace('model="m-1"', 'model=""'), "it names no model"),
-    (S, SINK.replace("async def publish", "def pub"), "makes nothing with async def publish"),
+    (P, PROVIDER.replace('model="m-1"', 'model=""'), "it names no default model"),
+    (S, SINK.replace("async def publish", "def pub"), "its sink lacks async def publish"),
 )
 
 
@@ -155,7 +155,7 @@ def test_what_is_not_allowed_is_not_even_imported(
 
     assert [role.id for role in plugins.roles] == used
     assert not plugins.left_out
-    assert [plugin.is_allowed for plugin in plugins.found] == [False, bool(used)]
+    assert [plugin.is_allowed for plugin in plugins.entries] == [False, bool(used)]
     with pytest.raises(ConfigurationBroken, match=r"names moot-other, .* moot-wcag"):
         plugins_of("moot-other")
 
@@ -174,7 +174,7 @@ async def test_a_provider_that_fails_fails_one_call(site: Site) -> None:
     assert [sink.name for sink in plugins.sinks] == ["journal of moot-journal 1.0"]
     with pytest.raises(ProviderError, match=r"provider lost of the plugin .* failed: KeyError"):
         await lost.provider.complete(request)
-    with pytest.raises(ProviderError, match="returned no ModelReply"):
+    with pytest.raises(ProviderError, match="did not return a ModelReply"):
         await mute.provider.complete(request)
     await lost.provider.close()
     assert lost.capabilities == ({"match": "*", "provider": "lost"},)
@@ -214,7 +214,7 @@ async def test_sinks_hear_what_the_first_one_took_and_nothing_else() -> None:
     queued = QueuedSink("other", other)
     turns = (Turn.model_validate({"act": "ballot", "round": 1, "agent": "a"}),)
 
-    async with listening([queued]):
+    async with run_sinks([queued]):
         await Sinks(main, queued).publish(DEBATE, LOG[0])
         await Sinks(main, queued).turns_began(DEBATE, turns)
         with pytest.raises(OSError, match="full"):
@@ -230,7 +230,7 @@ async def test_a_sink_that_raises_hears_the_next_event_and_costs_the_others_noth
     queued, other = QueuedSink("journal of moot-journal 1.0", bad), QueuedSink("good", good)
 
     with capture_logs() as logs:
-        async with listening([queued, other]):
+        async with run_sinks([queued, other]):
             for _ in range(4):
                 await Sinks(RecordingSink(), queued, other).publish(DEBATE, LOG[0])
 
@@ -244,19 +244,19 @@ async def test_a_stuck_sink_holds_nobody_up_and_loses_what_does_not_fit() -> Non
     main, stuck = RecordingSink(), Stuck()
     queued = QueuedSink("stuck", stuck, room=3)
 
-    async with listening([queued]):
+    async with run_sinks([queued]):
         for _ in range(10):
             await Sinks(main, queued).publish(DEBATE, LOG[0])
         assert len(main.events) == 10
         stuck.go_on.set()
 
-    assert queued.lost == 7
+    assert queued.dropped == 7
     assert len(stuck.events) == 3
 
 
 async def test_a_sink_that_takes_too_long_is_given_up() -> None:
     queued = QueuedSink("stuck", Stuck(), patience=0.001)
-    async with listening([queued]):
+    async with run_sinks([queued]):
         await queued.publish(DEBATE, LOG[0])
-        await queued.heard_all()
+        await queued.drain()
     assert queued.fault == "it took longer than 0.001 s"

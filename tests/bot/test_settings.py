@@ -9,7 +9,7 @@ from bot.settings import (
     BotSettings,
     LogLevel,
     Mode,
-    mode_of,
+    default_mode,
     read_settings,
     slack_access,
     variables,
@@ -81,9 +81,9 @@ def test_an_unusable_value_is_named(
 
 
 def test_the_mode_follows_the_credentials_and_only_its_own_are_kept() -> None:
-    assert mode_of(settings(slack_signing_secret=SIGNING)) is Mode.HTTP
-    assert mode_of(settings(**TOKENS)) is Mode.SOCKET
-    assert mode_of(settings()) is Mode.SOCKET
+    assert default_mode(settings(slack_signing_secret=SIGNING)) is Mode.HTTP
+    assert default_mode(settings(**TOKENS)) is Mode.SOCKET
+    assert default_mode(settings()) is Mode.SOCKET
     values = settings(**TOKENS)
     assert slack_access(values, Mode.SOCKET).signing_secret == ""
     assert slack_access(values, Mode.HTTP).signing_secret == SIGNING
@@ -132,7 +132,7 @@ def test_plugins_read_their_own_variables_and_programs_keys_alone() -> None:
 
 
 def test_with_a_client_id_workspaces_install_the_app_themselves() -> None:
-    values = slack_access(settings(**OAUTH), mode_of(settings(**OAUTH)))
+    values = slack_access(settings(**OAUTH), default_mode(settings(**OAUTH)))
     assert (values.bot_token, values.app_token, values.signing_secret) == ("", "", SIGNING)
     assert values.oauth
     assert values.oauth.token_keys == ("one", "two")

@@ -37,7 +37,7 @@ async def playing(tmp_path: Path) -> AsyncGenerator[Stage]:
     """The demonstration with its examples, without pauses."""
     environment = BotSettings(moot_database=str(tmp_path / "another.db"))
     settings = Settings(rounds=1)
-    calls = build_calls(environment, settings, more=[example_provider()])
+    calls = build_calls(environment, settings, extra_providers=[example_provider()])
     demo = Demo(settings=settings, calls=calls, options=QUICK, environment=environment)
     async with demo.stage() as stage:
         yield stage
@@ -119,7 +119,7 @@ async def test_an_example_stands_still_while_it_is_paused_and_takes_single_steps
     playback = Playback()
     example = example_provider(speed=0.001, read=playback.read)
     environment = BotSettings(moot_database=str(tmp_path / "x.db"))
-    calls = build_calls(environment, Settings(), more=[example])
+    calls = build_calls(environment, Settings(), extra_providers=[example])
     demo = Demo(settings=Settings(), calls=calls, options=QUICK, environment=environment)
     async with demo.stage() as stage:
         workspace = stage.workspace
@@ -148,7 +148,7 @@ async def test_an_example_stands_still_while_it_is_paused_and_takes_single_steps
 
 async def test_the_top_line_says_what_debates_a_question_of_ones_own(playing: Stage):
     workspace = playing.workspace
-    guiding = asyncio.create_task(playing.show_own("Models: none."))
+    guiding = asyncio.create_task(playing.follow_new_debates("Models: none."))
     debate_id = await playing.begin("Kafka or PostgreSQL for our job queue?")
 
     def line() -> tuple[str, list[str]]:

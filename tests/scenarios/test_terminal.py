@@ -90,7 +90,7 @@ def test_what_is_no_text_is_refused_in_words(shell: Shell) -> None:
     attempt = shell.run("debate", odd)
 
     assert (attempt.returncode, attempt.stdout) == (2, "")
-    assert attempt.stderr == "Error: 'Rust or \\udcff Go?' is no UTF-8 text.\n"
+    assert attempt.stderr == "Error: 'Rust or \\udcff Go?' is not UTF-8 text.\n"
 
 
 def test_a_database_somebody_uses_can_be_read_and_is_said_in_words_to_others(shell: Shell) -> None:

@@ -12,7 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 import bot.store.tables
 import core.store.tables
-from bot.building import check_settings, database_url, find_plugins, load_settings, look_into
+from bot.building import check_settings, database_url, find_plugins, load_settings, open_read_only
 from bot.landing.build_receivers import build_receivers
 from bot.landing.receivers import LandingFailed, Receiver
 from bot.operations.doctor.check_models import check_models
@@ -22,7 +22,7 @@ from bot.plugins import NO_PLUGINS, Plugins
 from bot.presenter.sink import search_words
 from bot.queue.landings import LandingBacklog, look_into_landings
 from bot.queue.rows import PostState
-from bot.settings import BotSettings, SlackAccess, mode_of, slack_access
+from bot.settings import BotSettings, SlackAccess, default_mode, slack_access
 from bot.slack.access import CONNECTION_ERRORS
 from bot.slack.client import slack_client
 from bot.slack.install.tokens import Cipher
@@ -133,7 +133,7 @@ def playbook_findings(settings: Settings) -> Sequence[Finding]:
 def check_plugins(plugins: Plugins) -> Sequence[Finding]:
     findings = list[Finding]()
     remedy = "Update or uninstall that package, or name the others in MOOT_PLUGINS; then restart."
-    for plugin in plugins.found:
+    for plugin in plugins.entries:
         if plugin.fault:
             text = f"left out: {plugin.fault}"
             findings.append(bad(plugin.title, text, remedy, is_configuration=True))
@@ -146,8 +146,8 @@ def check_plugins(plugins: Plugins) -> Sequence[Finding]:
             findings.append(
                 bad(f"sink {sink.name}", f"failed: {sink.fault}; the log has the details")
             )
-        if sink.lost:
-            text = f"is too slow: it missed {quantity(sink.lost, 'event')}"
+        if sink.dropped:
+            text = f"is too slow: it missed {quantity(sink.dropped, 'event')}"
             findings.append(bad(f"sink {sink.name}", text))
     return findings or [skip("plugins", "none is installed")]
 
@@ -280,7 +280,7 @@ def _folder(folder: Path) -> Sequence[Finding]:
 
 async def log_findings(environment: BotSettings) -> Sequence[Finding]:
     try:
-        async with look_into(environment.moot_database) as store:
+        async with open_read_only(environment.moot_database) as store:
             return await check_logs(store)
     except (StoreError, ConfigurationBroken):
         return []  # `check_database` reports it
@@ -327,7 +327,7 @@ async def check_slack(environment: BotSettings) -> Sequence[Finding]:
     if not any(token.get_secret_value().strip() for token in tokens):
         return [skip("Slack", "no tokens are set", "Only `moot run` needs them: see .env.example.")]
     try:
-        access = slack_access(environment, mode_of(environment))
+        access = slack_access(environment, default_mode(environment))
     except ConfigurationBroken as error:
         return [bad("Slack", str(error), is_configuration=True)]
     if (oauth := access.oauth) is None:

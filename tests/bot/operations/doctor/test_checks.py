@@ -23,7 +23,7 @@ from bot.operations.doctor.examine import (
     examine,
 )
 from bot.operations.doctor.findings import CheckMark, as_text, exit_code
-from bot.plugins import Plugin, PluginKind, Plugins, QueuedSink, listening
+from bot.plugins import Plugin, PluginKind, Plugins, QueuedSink, run_sinks
 from bot.settings import BotSettings, read_settings
 from bot.testing import http_access, quick_workspace, socket_access
 from core.clock import SystemClock
@@ -138,7 +138,7 @@ def test_each_plugin_is_told_with_its_package_and_what_is_wrong() -> None:
         Plugin(kind=PluginKind.FORMAT, name="duel", package="moot-duel 3", is_allowed=False),
     )
 
-    assert as_text(check_plugins(Plugins(found=plugins))).splitlines() == [
+    assert as_text(check_plugins(Plugins(entries=plugins))).splitlines() == [
         "✓ role wcag of moot-wcag 1.0: is used",
         "✗ sink log of moot-log 2: left out: OSError: full",
         "    → Update or uninstall that package, or name the others in MOOT_PLUGINS; then restart.",
@@ -150,9 +150,9 @@ async def test_a_sink_that_fails_while_the_bot_runs_is_told_without_its_words() 
     sink, full = QueuedSink("a", Failing()), QueuedSink("b", RecordingSink(), room=1)
 
     async def lines() -> list[str]:
-        async with listening([sink]):
+        async with run_sinks([sink]):
             await sink.publish(fold(LOG), LOG[0])
-            await sink.heard_all()
+            await sink.drain()
         return as_text(check_plugins(Plugins(sinks=(sink,)))).splitlines()
 
     assert await lines() == ["✗ sink a: failed: it raised KeyError; the log has the details"]
