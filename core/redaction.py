@@ -65,7 +65,7 @@ class SecretRule:
         return re.compile(self.expression)
 
     def hide(self, text: str) -> str:
-        """The text without secrets of this kind; what is named `kept` stays."""
+        """Replace secrets of this kind. Text in the pattern's group `kept` is not replaced."""
         keeps = "kept" in self.pattern.groupindex
         return self.pattern.sub(lambda match: f"{match['kept'] if keeps else ''}{REDACTED}", text)
 
@@ -87,21 +87,21 @@ _MARKS = tuple(sorted({mark for rule in SECRET_RULES for mark in rule.marks}))
 
 
 def redact(text: str) -> str:
-    """The text with every known kind of secret replaced by `[redacted]`.
+    """Replace secrets of all kinds in `secrets.toml` by `[redacted]`.
 
-    `secrets.toml` has the kinds. Redacting twice changes nothing. Quotation marks stay: what was
-    JSON still is. Where signs that nobody sees, which copying can bring in, stand in a secret, they
-    go from the whole text: it would be whole again wherever they are left out.
+    Redacting twice changes nothing. Quotation marks are kept, so that JSON stays valid. If a secret
+    contains invisible characters (copying can add them), all of them are removed from the text:
+    prompts and reports drop them, which would restore the secret.
     """
     redacted = _hide(text)
     if _is_plain(text) or not _INVISIBLE_SIGN.search(text):
         return redacted
-    bare = _hide(clean(text))
-    return redacted if bare == clean(redacted) else bare
+    visible = _hide(clean(text))
+    return redacted if visible == clean(redacted) else visible
 
 
 def _hide(text: str) -> str:
-    """The text without secrets; looking for marks takes a hundredth of the patterns' time."""
+    """Replace secrets. Searching for marks takes a hundredth of the patterns' time."""
     lower = text.lower() if text.isascii() else text.translate(_LIKE_ASCII).lower()
     present = {mark for mark in _MARKS if mark in lower}
     if present:
@@ -112,7 +112,7 @@ def _hide(text: str) -> str:
 
 
 def without_secrets(value: T) -> T:
-    """The value with every text in it redacted; keys of mappings stay."""
+    """Return the value with every text in it redacted. Keys of mappings do not change."""
     return cast("T", _without_secrets(value))
 
 
@@ -137,10 +137,10 @@ def _without_secrets(value: object) -> object:
 
 
 def _redacted_fields(value: object, names: Iterable[str]) -> dict[str, Any]:
-    """The fields of a value that redaction changes, with their new contents."""
+    """Return the fields that redaction changes, with their new values."""
     parts = {name: getattr(value, name) for name in names}
-    redacted = {name: _without_secrets(part) for name, part in parts.items()}
-    return {name: part for name, part in redacted.items() if part != parts[name]}
+    clean_parts = {name: _without_secrets(part) for name, part in parts.items()}
+    return {name: part for name, part in clean_parts.items() if part != parts[name]}
 
 
 def clean(text: str) -> str:

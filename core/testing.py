@@ -42,28 +42,28 @@ class ScriptedProvider:
         self.requests: list[ModelRequest] = []
         self._script = script or plausible_reply
         self.latency = latency
-        self._asked = asyncio.Condition()
-        self._held: frozenset[Act] = frozenset()
-        self._go = asyncio.Event()
+        self._request_added = asyncio.Condition()
+        self._blocked_acts: frozenset[Act] = frozenset()
+        self._unblocked = asyncio.Event()
 
     def hold(self, *acts: Act) -> None:
         """Block replies to calls of these acts until `let_go`."""
-        self._held = frozenset(acts)
-        self._go.clear()
+        self._blocked_acts = frozenset(acts)
+        self._unblocked.clear()
 
     def let_go(self) -> None:
-        self._held = frozenset()
-        self._go.set()
+        self._blocked_acts = frozenset()
+        self._unblocked.set()
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        async with self._asked:
+        async with self._request_added:
             self.requests.append(request)
-            self._asked.notify_all()
+            self._request_added.notify_all()
         await asyncio.sleep(self.latency)
-        if request.act in self._held:
-            await self._go.wait()
+        if request.act in self._blocked_acts:
+            await self._unblocked.wait()
         answer = self._script(request)
         usage = Usage(input_tokens=100, output_tokens=20, attempts=1)
         if isinstance(answer, ProviderError):
@@ -73,8 +73,8 @@ class ScriptedProvider:
         return ModelReply(text=answer, usage=usage, model=request.model)
 
     async def wait_until_asked(self, act: Act, times: int = 1) -> None:
-        async with self._asked:
-            await self._asked.wait_for(lambda: len(self.requests_of(act)) >= times)
+        async with self._request_added:
+            await self._request_added.wait_for(lambda: len(self.requests_of(act)) >= times)
 
     async def close(self) -> None:
         """Nothing to free."""

@@ -1,1 +1,1 @@
-"""How the tables of debates came to be, step by step."""
+"""Migrations of the tables of debates."""

@@ -1,7 +1,7 @@
-"""Bring the tables of every version before to one state.
+"""Migrate the tables of all earlier versions to the same state.
 
-This is the first step, and takes the place of the three before it. A later step that changes one of
-these tables writes here what it was.
+This is the first migration and replaces the three before it. A later migration that changes one of
+these tables must copy its old definition into this file.
 """
 
 import sqlalchemy as sa
@@ -14,7 +14,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make what is not there; of the debates that are, people asked for all themselves."""
+    """Create missing tables and columns. All existing debates were started by people."""
     connection = op.get_bind()
     METADATA.create_all(connection)
     for table in ("debates", "spending"):
