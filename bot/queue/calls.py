@@ -1,4 +1,4 @@
-"""Calls of Slack: the first of each row, edits of living posts, the search for a row in doubt."""
+"""Calls of Slack: the first call of a row, edits of living posts, searches for posts in doubt."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ _log = logger(__name__)
 
 _NO_ROOT = Rejection("the message it belongs to was never posted", "root_missing")
 _FAILS = Rejection("It keeps failing.", "keeps_failing")
-#: What a bare text lacks.
+#: Parts of a message that bare text does not have.
 _EXTRAS = frozenset({"blocks", "username", "icon_emoji", "files"})
 _MOST_CHARACTERS = UPDATE_TEXT - 100
 
@@ -34,17 +34,17 @@ _MOST_CHARACTERS = UPDATE_TEXT - 100
 @dataclass
 class FirstCalls:
     outgoing: Outgoing
-    #: Debates that a backup brought back: what they post may be in Slack already.
+    #: Debates restored from a backup, whose posts may be in Slack already.
     restored: frozenset[str] = frozenset()
-    #: The row next in line of each lane, and since when it has been.
+    #: The next row of each lane, and the time since when it is next.
     fronts: dict[str, tuple[str, float]] = field(default_factory=dict[str, tuple[str, float]])
 
     def __post_init__(self) -> None:
-        #: Keys of posts that go out as bare text, as Slack refused or failed with the rest of them.
+        #: Keys of posts that are sent as bare text, because Slack refuses their other parts.
         self._bare = set[str]()
 
     async def step(self, lane: str) -> float | None:
-        """Bring a lane's next row a step further; see `bot.queue.outbox.Step`."""
+        """Process a lane's next row; see `bot.queue.outbox.Step`."""
         outgoing = self.outgoing
         row = await outgoing.posts.next_for(lane)
         if row is None:
@@ -79,16 +79,16 @@ class FirstCalls:
             else:
                 await self._refuse(row, _NO_ROOT)
             return
-        # The message of ours that it reacts to, or that its files hang on.
+        # The bot's message that it reacts to, or that its files are attached to.
         key = row.payload.get("target_key")
         target = await posts.row_by_key(key) if key else None
         rendered = await outgoing.rendered([row] if row.post else [])
         if rendered is None:
-            if outgoing.keeps_failing(row.key):  # what stands behind it must not wait for ever
+            if outgoing.keeps_failing(row.key):  # so that later rows do not wait for ever
                 await self._refuse(row, _FAILS)
             return
         if row.method == "upload" and target and target.ts and target.post:
-            # Where that message cannot be shown, the files go by themselves.
+            # If that message cannot be rendered, the files are sent on their own.
             rendered = await outgoing.rendered([target]) or rendered
         call, version = await self._made_call(row, target, rendered)
         if call is None:
@@ -99,7 +99,7 @@ class FirstCalls:
     async def _made_call(
         self, row: PostRow, target: PostRow | None, rendered: RenderedPosts
     ) -> tuple[SlackCall | None, Version | None]:
-        """The call and what a living post shows then; None: its links have to wait."""
+        """The call, and the version of a living post; None: a post that it links to is not sent."""
         outgoing, seq = self.outgoing, rendered.seq
         workspace = await outgoing.clients.of(row.workspace)
         url, shown = workspace.identity.url, rendered.contents.get(row.key, {})
@@ -112,7 +112,7 @@ class FirstCalls:
             return None, None
         if row.key in self._bare:
             row, content = replace(row, method="post"), _bare(content)
-            version = (UNKNOWN, None) if version else None  # an edit adds the rest
+            version = (UNKNOWN, None) if version else None  # an edit adds the other parts
         elif target and target.key in rendered.contents:
             beneath = rendered.contents[target.key]
             beneath, _ = await outgoing.with_addresses(target, beneath, url, seq)
@@ -137,7 +137,7 @@ class FirstCalls:
             await self._handle_failure(lane, row, call.content, outcome_of(error))
             return
         outgoing.forget_failures(lane)
-        if UNDER in call.content:  # it may show an older state now
+        if UNDER in call.content:  # the message may show an older state now
             await posts.distrust(row.payload["target_key"])
             outgoing.wake(f"edit/{row.workspace}")
         await self._settle_sent(row, ts, version)
@@ -146,7 +146,7 @@ class FirstCalls:
         self._bare.discard(row.key)
         self.outgoing.forget_failures(row.key)
         await self.outgoing.posts.settle(row, PostState.SENT, ts=ts, version=version)
-        if row.post:  # its edits, its pin and its session waited for it
+        if row.post:  # its edits, pin and session waited for the first call
             for kind in ("edit", "pin"):
                 self.outgoing.wake(f"{kind}/{row.workspace}")
 
@@ -175,7 +175,7 @@ class FirstCalls:
             await posts.settle(row, PostState.WAITING, error=words, after=pause)
 
     def _strip(self, row: PostRow, content: Mapping[str, Any]) -> bool:
-        """Send it as bare text from now on; False: it is, or has nothing else."""
+        """Send a post as bare text from now on; False if it is bare text already."""
         has_text = row.method == "post" or ALONE in content
         if row.key in self._bare or not has_text or not _EXTRAS & content.keys():
             return False
@@ -184,9 +184,9 @@ class FirstCalls:
         return True
 
     async def _reconcile(self, lane: str, row: PostRow) -> None:
-        """Look in Slack for a post in doubt; send it again only if it has not arrived."""
+        """Search Slack for a post in doubt; send it again only if it has not arrived."""
         outgoing, posts = self.outgoing, self.outgoing.posts
-        # A negative age: the clock was set back, so that the time of the attempt is unknown.
+        # If the clock was set back, the age is negative and the time of the attempt unknown.
         is_dated = row.state is PostState.SENDING and row.attempt_age >= 0
         remaining = outgoing.pace.grace_of(row.method) - row.attempt_age
         looks = f"look/{row.workspace}"
@@ -199,7 +199,7 @@ class FirstCalls:
         if claimed is None:
             await outgoing.leases.confirm(lane)
             return
-        # Of a restored debate it was posted before the backup.
+        # A restored debate posted it before the backup.
         since = row.attempted_at if is_dated and row.debate_id not in self.restored else None
         row = replace(claimed, root_ts=row.root_ts)
         call = SlackCall(workspace.client, row, row.payload)
@@ -213,7 +213,7 @@ class FirstCalls:
         _log.info("was in doubt", post=row.key, arrived=ts is not None)
         if ts is not None:
             await self._renew_restored(call, ts, workspace.identity.url)
-            # Nobody knows which state of a living one went out.
+            # Unknown, because any state of a living post may have been sent.
             await self._settle_sent(row, ts, (UNKNOWN, None) if row.post else None)
         elif outgoing.keeps_failing(row.key) and not self._strip(row, {"blocks": ()}):
             await self._refuse(row, _FAILS)
@@ -221,7 +221,7 @@ class FirstCalls:
             await posts.settle(row, PostState.WAITING, error="It had not arrived.")
 
     async def _renew_restored(self, call: SlackCall, ts: str, team_url: str) -> None:
-        """Have a message from before a restore say what the log says now."""
+        """Edit a message from before a restore to the content in the restored log."""
         row = call.row
         if row.debate_id not in self.restored or row.method != "post" or row.post:
             return
@@ -229,14 +229,11 @@ class FirstCalls:
         self.outgoing.limits.count_call(f"edit/{row.workspace}")
         try:
             await edit(replace(call, row=replace(row, ts=ts), content=content))
-        except Exception as error:  # noqa: BLE001 - it is there, and is not sent again
+        except Exception as error:  # noqa: BLE001 - the message is in Slack, so it is not sent again
             _log.warning("not edited", post=row.key, reason=outcome_of(error).reason)
 
     async def _handle_failed_look(self, row: PostRow, outcome: Outcome) -> None:
-        """Look later, or send it again where Slack never lets us look.
-
-        A post that comes twice is worse than none only until nobody can tell: then it is sent.
-        """
+        """Search again later, or send the post again if Slack refuses the search for good."""
         outgoing, posts = self.outgoing, self.outgoing.posts
         _log.warning("cannot look for a post", post=row.key, reason=outcome.reason)
         if isinstance(outcome, Rejection) and outcome.code in PLACE_GONE:
@@ -252,7 +249,7 @@ class FirstCalls:
             await posts.settle(row, PostState.SENDING, error=outcome.reason, after=pause)
 
     async def _refuse(self, row: PostRow, refusal: Rejection) -> None:
-        """Give a row up, so that what stands behind it goes on."""
+        """Give up a row, so that later rows are sent."""
         outgoing = self.outgoing
         _log.warning("refused", post=row.key, reason=refusal.reason, code=refusal.code)
         await outgoing.on_refused(row, refusal)
@@ -266,12 +263,12 @@ class FirstCalls:
 
 def _bare(content: Mapping[str, Any]) -> Mapping[str, Any]:
     """The text of a content, without parts that Slack may refuse."""
-    rest = {name: value for name, value in content.items() if name not in _EXTRAS}
-    text = rest.pop(ALONE, rest.get("text", ""))
-    return {**rest, "text": str(text)[:_MOST_CHARACTERS]}
+    fields = {name: value for name, value in content.items() if name not in _EXTRAS}
+    text = fields.pop(ALONE, fields.get("text", ""))
+    return {**fields, "text": str(text)[:_MOST_CHARACTERS]}
 
 
-#: Refusals that mean: this message can be edited no more.
+#: Refusals for a message that can never be edited again.
 MESSAGE_GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 
 
@@ -280,19 +277,19 @@ class Edits:
     outgoing: Outgoing
 
     async def step(self, lane: str) -> float | None:
-        """Bring one debate's living posts a step further; see `bot.queue.outbox.Step`.
+        """Edit living posts of one debate; see `bot.queue.outbox.Step`.
 
-        The pace is waited for first: nothing is rendered for a lane that waits.
+        Nothing is rendered while the lane waits for its rate limit.
         """
-        outgoing, rest = self.outgoing, self.outgoing.pace.rest
+        outgoing, min_pause = self.outgoing, self.outgoing.pace.rest
         if wait := outgoing.limits.seconds_left(lane):
             return wait
-        rows = await outgoing.posts.stale(lane, rest)
+        rows = await outgoing.posts.stale(lane, min_pause)
         if not rows:
-            due = await outgoing.posts.edit_due_in(lane, rest)
+            due = await outgoing.posts.edit_due_in(lane, min_pause)
             return None if due is None else max(due, 0.01)
         try:
-            await self._bring_up(lane, rows)
+            await self._edit_first(lane, rows)
         except NotInstalled as error:
             await self._refuse(rows[0], Rejection(str(error), "not_installed"), 0, None)
         except NO_CLIENT as error:
@@ -302,27 +299,29 @@ class Edits:
             _log.warning("not edited", post=rows[0].key, reason=outcome.reason)
         return 0.0
 
-    async def _bring_up(self, lane: str, rows: Sequence[PostRow]) -> None:
-        """Edit the first of the posts that looks different, and note all that do not."""
+    async def _edit_first(self, lane: str, rows: Sequence[PostRow]) -> None:
+        """Edit the first post whose content changed, and record those before it as up to date."""
         outgoing = self.outgoing
         rendered = await outgoing.rendered(rows)
         if rendered is None:
             return
         workspace = await outgoing.clients.of(rows[0].workspace)
         url, seq = workspace.identity.url, rendered.seq
-        same = list[PostRow]()
+        unchanged = list[PostRow]()
         for row in rows:
             shown = rendered.contents[row.key]
             content, is_early = await outgoing.with_addresses(row, shown, url, seq)
             if is_early:
                 await outgoing.posts.put_off(row, outgoing.pace.first_pause)
             elif digest(content) == row.shown_hash:
-                same.append(row)
+                unchanged.append(row)
             else:
                 call = SlackCall(workspace.client, row, content)
                 await with_grace(self._edit(lane, call, seq))
                 break
-        if same and not await outgoing.posts.note_same(same, outgoing.leases.owner, seq):
+        if unchanged and not await outgoing.posts.note_unchanged(
+            unchanged, outgoing.leases.owner, seq
+        ):
             await outgoing.leases.confirm(lane)
 
     async def _edit(self, lane: str, call: SlackCall, seq: int) -> None:
@@ -339,17 +338,17 @@ class Edits:
         await self._note(row, seq, digest(call.content), None)
 
     async def _note(self, row: PostRow, seq: int, hash_: str, error: str | None) -> None:
-        """Note what Slack shows now, unless nobody knows that any more."""
+        """Record the version that Slack shows now, unless it is unknown."""
         posts = self.outgoing.posts
         if not await posts.record_version(
             row, self.outgoing.leases.owner, seq=seq, hash_=hash_, error=error
         ):
-            # The lane was lost during the call, or somebody distrusts the row: an older state may
-            # have come after a newer one.
+            # The lane was lost during the call, or the row was marked as unknown: an older state
+            # may have arrived after a newer one.
             await posts.distrust(row.key)
 
     async def _handle_failure(self, lane: str, call: SlackCall, seq: int, outcome: Outcome) -> None:
-        """It is stale still: what is tried next is newer."""
+        """Handle a failed edit. The row stays stale, so the next attempt renders a newer state."""
         outgoing, row = self.outgoing, call.row
         outgoing.on_error(type(outcome).__name__)
         if row.method != SESSION or not isinstance(outcome, Rejection):
@@ -358,15 +357,15 @@ class Edits:
             await self._refuse(row, outcome, seq, call.content)
         elif isinstance(outcome, Retry):
             outgoing.hold(lane, outcome)
-        else:  # one that always fails must not starve the lane
+        else:  # so that a row that always fails does not block the lane
             await outgoing.posts.put_off(row, outgoing.count_failure(row.key))
 
     async def _refuse(
         self, row: PostRow, refusal: Rejection, seq: int, content: Mapping[str, Any] | None
     ) -> None:
-        """Try it no more, or not until it looks different."""
+        """Give up a living post, or wait until its content changes."""
         posts, final = self.outgoing.posts, PLACE_GONE | MESSAGE_GONE
-        if row.method == SESSION:  # where the app is no agent, board and thread say the same
+        if row.method == SESSION:  # if the app is no agent, board and thread show the same
             final |= NOT_FOR_THIS_APP
         else:
             await self.outgoing.on_refused(row, refusal)
@@ -375,5 +374,5 @@ class Edits:
             return
         await self._note(row, seq, digest(content), refusal.reason)
         if row.method == "pin" and row.thread_key:
-            await posts.distrust(row.thread_key)  # the board says so
+            await posts.distrust(row.thread_key)  # the board shows the reason
             self.outgoing.wake(f"edit/{row.workspace}")

@@ -1,6 +1,6 @@
-"""The lanes of what is sent outside Slack: one per receiver, in order, until landed or dead.
+"""The queue of landings: one lane for each receiver, sent in order.
 
-A row holds no words of a debate: it names an event, and what is sent is made from the log.
+A row contains no text of a debate. It names an event, and the content is made from the log.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -17,15 +17,15 @@ from core.store.database import Database
 
 @dataclass(frozen=True, kw_only=True)
 class LandingBacklog:
-    """What has not landed, as people are told of it."""
+    """Unfinished and dead landings, for reports to people."""
 
-    #: Waiting ones that failed already, and *failed* ones, which are dead letters: not tried again
-    #: unless somebody asks for it. Oldest first, no more than were wanted.
+    #: Waiting landings with a failed attempt, and dead letters (*failed* rows), which are tried
+    #: again only if somebody asks for it. Oldest first, up to the requested number.
     rows: Sequence[PostRow]
-    #: Not landed in all, and dead letters.
+    #: The total number of waiting landings, and of dead letters.
     waiting: int
     dead: int
-    #: Receivers that nothing is sent to any more → why.
+    #: Receivers to which nothing is sent any more → the reason.
     closed: Mapping[str, str]
 
 
@@ -43,18 +43,18 @@ def new_landing(receiver: str, debate_id: str, seq: int) -> NewPost:
 
 class Landings(TableUser):
     async def next_for(self, lane: str) -> PostRow | None:
-        """The first landing of the lane that has neither landed nor died; it may have to wait.
+        """The first unsent landing of the lane, which may have to wait.
 
-        None where its receiver wants nothing more, until `retry`.
+        None if its receiver is closed, until `retry`.
         """
         values = {"in_lane": lane}
         row = await self._database.read(lambda c: c.execute(_NEXT, values).mappings().first())
         return None if row is None else read_row(row)
 
     async def retry(self) -> Sequence[str]:
-        """Send dead letters again, behind what waits; what waits at once; open closed receivers.
+        """Open closed receivers, send waiting landings at once, then dead letters.
 
-        Returns the lane of each that is sent again or at once.
+        Returns the lanes of these landings.
         """
 
         def send_again(connection: Connection) -> Sequence[str]:
@@ -63,7 +63,7 @@ class Landings(TableUser):
             again = waiting.values(state=PostState.WAITING, due=0.0, attempts=0)
             lanes = [*connection.execute(again.returning(QUEUE.c.lane)).scalars()]
             for row in map(read_row, dead.mappings().all()):
-                # A new id puts it at the end: later landings have been sent already.
+                # A new id puts it at the end, because later landings may be sent already.
                 connection.execute(delete(QUEUE).where(QUEUE.c.id == row.id))
                 landing = new_landing(row.channel, row.debate_id or "", row.wanted_seq)
                 connection.execute(insert(QUEUE), {**fresh(landing, None), "error": row.error})
@@ -73,15 +73,15 @@ class Landings(TableUser):
         return await self._database.write(send_again)
 
     async def places(self, lane: str) -> Mapping[str, str]:
-        """Where the records of debates are in a lane's receiver, by the debate's id."""
+        """The path of each debate's record in the lane's receiver, by debate id."""
         values = {"in_lane": lane}
         rows = await self._database.read(lambda c: c.execute(_PLACES, values).all())
         return {row.debate_id: row.ts for row in rows}
 
     async def backlog(self, most: int = 0) -> LandingBacklog:
-        """What has not landed, with so many rows of what needs somebody's eye.
+        """Unfinished and dead landings, with at most `most` rows that need attention.
 
-        Also of databases that an earlier version made: nothing.
+        Empty for databases of earlier versions.
         """
 
         def look(connection: Connection) -> LandingBacklog:

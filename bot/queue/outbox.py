@@ -1,6 +1,6 @@
-"""The way out of Moot: posts and landings are queued here, and sent lane by lane.
+"""The outbox: queues posts and landings, and sends them lane by lane.
 
-A lane is served by one process at a time, step after step, for as long as it has work.
+One process at a time serves a lane, step by step, while it has work.
 """
 
 import asyncio
@@ -25,22 +25,22 @@ from core.ports import Clock
 
 _log = logger(__name__)
 
-#: Brings a lane a step further: seconds until the next one; None: nothing is left to be done.
+#: Processes the next row of a lane; returns the seconds until the next step, None: no work is left.
 Step = Callable[[str], Awaitable[float | None]]
-#: Seconds between two looks for what other processes have queued or left.
+#: Seconds between two searches for rows that other processes queued or left.
 POLL_SECONDS = 0.5
 
 
 @dataclass
 class Outbox:
-    """Sends what is in the queue. Its methods may be called from anywhere, and again.
+    """Sends the rows of the queue. Its methods may be called repeatedly.
 
-    All that write raise `StoreDown` where the database failed; then nothing was changed.
+    Methods that write raise `StoreDown` if the database failed; then nothing was changed.
     """
 
     outgoing: Outgoing
     first_calls: FirstCalls = field(init=False)
-    #: How a lane of a kind, with which its name begins, is brought further.
+    #: The step for each kind of lane; the kind is the first part of a lane's name.
     steps: dict[str, Step] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ class Outbox:
         }
         self.outgoing.wake = self.wake
         self._tasks = KeyedTasks[str](self._serve)
-        #: The lanes that are served here; set when there is news for a lane that waits.
+        #: An event for each lane served here, set when the lane has new work.
         self._news: dict[str, asyncio.Event] = {}
         self._polling: asyncio.Task[None] | None = None
 
@@ -61,16 +61,17 @@ class Outbox:
 
     @property
     def age(self) -> float:
-        """Seconds that the post next in line has waited at most, here."""
-        since = [at for lane, (_, at) in self.first_calls.fronts.items() if lane in self._news]
-        return max((time.monotonic() - at for at in since), default=0.0)
+        """The longest time in seconds that a next row has waited in the lanes served here."""
+        fronts = self.first_calls.fronts
+        times = [start for lane, (_, start) in fronts.items() if lane in self._news]
+        return max((time.monotonic() - start for start in times), default=0.0)
 
     async def start(self) -> None:
-        """Go on with what an earlier process left; keeps trying while the database is down."""
+        """Continue with rows of earlier processes; keeps trying while the database is down."""
         self._polling = asyncio.create_task(self._poll(), name="queue")
 
     async def close(self) -> None:
-        """Stop after the calls in hand; the rest goes out next time."""
+        """Stop after the running calls. Other rows are sent after the next start."""
         if self._polling:
             self._polling.cancel()
             with suppress(asyncio.CancelledError):
@@ -79,7 +80,7 @@ class Outbox:
         await self.outgoing.leases.close()
 
     def wake(self, lane: str) -> None:
-        """There is something to do in this lane."""
+        """Serve this lane, because it has work."""
         if lane.partition("/")[0] not in self.steps:
             return
         self._tasks.wake(lane)
@@ -94,7 +95,7 @@ class Outbox:
         key: str,
         debate_id: str | None = None,
     ) -> None:
-        """Post what the `user` of the payload alone sees, once however often it is wanted."""
+        """Queue a message that only the payload's `user` sees. A key is posted at most once."""
         post = NewPost(
             key=key,
             workspace=here.workspace,
@@ -107,9 +108,9 @@ class Outbox:
         await self.post([post])
 
     async def post(self, posts: Sequence[NewPost], progress: DebateProgress | None = None) -> None:
-        """Queue posts in this order, and note how far their debate has come: all or nothing.
+        """Queue posts in this order and record the debate's progress, in one transaction.
 
-        Those known already are left alone; living ones are brought to what `progress` says.
+        Keys in the queue are left alone. `progress` marks the debate's living posts as stale.
         """
         for lane in await self.posts.enqueue(posts, progress):
             self.wake(lane)
@@ -125,12 +126,12 @@ class Outbox:
         await self.posts.fail(row, rejection.reason)
 
     async def find_place(self, channel: Channel) -> None:
-        """Bring the living posts of a channel that can be reached again to the truth."""
+        """Update the living posts of a channel that can be reached again."""
         for lane in await self.posts.find_place(channel):
             self.wake(lane)
 
     async def _poll(self) -> None:
-        """Look once; where other processes write to the database, now and then."""
+        """Wake lanes with work: once, or repeatedly if other processes share the database."""
         leases, ready = self.outgoing.leases, False
         while not ready or leases.is_shared:
             try:
@@ -140,7 +141,7 @@ class Outbox:
                 for lane in [lane for lane in lanes if lane not in self._news]:
                     self.wake(lane)
                 ready = True
-            except Exception as error:  # noqa: BLE001 - whatever it was, the work must go on
+            except Exception as error:  # noqa: BLE001 - polling must go on after any error
                 log_failure(error, "queue")
             await asyncio.sleep(POLL_SECONDS)
 
@@ -148,15 +149,15 @@ class Outbox:
         leases, kind = self.outgoing.leases, lane.partition("/")[0]
         left_by_itself = await leases.acquire(lane)
         if left_by_itself is None:
-            return  # another process has it; this one looks again now and then
+            return  # another process serves the lane; `_poll` tries again
         news = self._news[lane] = asyncio.Event()
         try:
             if not left_by_itself and kind in {"edit", "pin"}:
-                # An edit of the dead may be on its way.
+                # An edit of the process that died may still arrive.
                 await asyncio.sleep(self.outgoing.pace.grace)
             leases.check(lane)
             while (seconds := await self.steps[kind](lane)) is not None:
-                # Rows of other processes wake nobody here.
+                # Rows that other processes queue set no event here.
                 await _wait(news, min(seconds, POLL_SECONDS) if leases.is_shared else seconds)
                 leases.check(lane)
         except LaneLost as error:
@@ -167,32 +168,30 @@ class Outbox:
 
 
 async def _wait(news: asyncio.Event, seconds: float) -> None:
-    """Wait so long, or until there is news."""
+    """Wait for at most `seconds`, or until there is new work."""
     if seconds > 0:
         with suppress(TimeoutError):
             await asyncio.wait_for(news.wait(), seconds)
     news.clear()
 
 
-#: Times that the thread of a debate is looked for, twice a second, before somebody outside is told
-#: of the debate without its address.
+#: How often `PostAddresses` looks for a debate's thread, twice a second, before it gives up.
 _LOOKS_FOR_THREAD = 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class PostAddresses:
-    """Looks in the outbox where a post stands. Methods may raise `StoreDown`."""
+    """Finds addresses of posts. Methods may raise `StoreDown`."""
 
     posts: Posts
     clock: Clock
-    #: The address of a message by its timestamp; empty where it cannot be known.
+    #: Returns the address of a message by its timestamp; empty if it is unknown.
     link_to: Callable[[Place, str], Awaitable[str]]
 
     async def of_thread(self, debate: Debate) -> str:
-        """Return the address of the debate's thread; empty: it has none, or not in time.
+        """Return the address of the debate's thread; empty if it has none in time.
 
-        What tells of a start is on its way while the thread is still to be posted: it is waited
-        for.
+        Waits for the board, because notices of a start may be made before it is posted.
         """
         for _ in range(_LOOKS_FOR_THREAD):
             row = await self.posts.row_by_key(board_key(debate.id))
@@ -202,7 +201,7 @@ class PostAddresses:
         return ""
 
     async def of_verdict(self, debate: Debate) -> str:
-        """Return the address of the debate's newest verdict; empty: there is none."""
+        """Return the address of the debate's newest verdict; empty if there is none."""
         row = await self.posts.row_by_key(headline_key(debate.id, debate.edition))
         return await self._of(debate, row)
 

@@ -1,4 +1,4 @@
-"""What first calls and edits share: content with true links, older blocks, calls that end."""
+"""Parts shared by first calls and edits: links, older blocks, failures, deadlines."""
 
 import asyncio
 import hashlib
@@ -29,18 +29,18 @@ from core.values import Recent
 _log = logger(__name__)
 T = TypeVar("T")
 
-#: Seconds that a call in hand may take when the queue stops, before it is left in doubt.
+#: Seconds that a running call may take when the queue stops, before it is left in doubt.
 STOP_SECONDS = 3.0
-#: What says that the client could not be had, or Slack could not be asked who we are.
+#: Errors if there is no client, or Slack did not say who the bot is.
 NO_CLIENT = (SlackApiError, OSError, aiohttp.ClientError, ConfigurationBroken)
 _MOST_KNOWN = 1000
-#: Its row is on its way.
+#: States of rows that are not sent yet.
 IS_UNSENT = frozenset({PostState.WAITING, PostState.SENDING})
 
 
 @dataclass(frozen=True, kw_only=True)
 class RenderedPosts:
-    #: The number of the event up to which they do.
+    #: The number of the newest event that the contents include.
     seq: int
     #: Content by key.
     contents: Mapping[str, Mapping[str, Any]]
@@ -65,25 +65,25 @@ class Outgoing:
     leases: Leases
     clients: WorkspaceClients
     pace: Pace = field(default_factory=Pace)
-    #: Makes the content of living posts of one debate from its log.
+    #: Renders living posts of one debate from its log.
     render: Render = _render_nothing
-    #: Told of every row that Slack refuses for good, before the row is given up: maybe twice. The
+    #: Called for every row that Slack refuses for good, before it is given up, perhaps twice. The
     #: row of an edit is *sent*.
     on_refused: Callable[[PostRow, Rejection], Awaitable[None]] = _nobody
-    #: Told of every call that Slack did not take: "Retry", "Unknown" or "Rejected".
+    #: Called for every failed call, with "Retry", "Unknown" or "Rejection".
     on_error: Callable[[str], None] = _ignore
-    #: Told of lanes in which there is something to do.
+    #: Called for lanes with new work.
     wake: Callable[[str], None] = _ignore
 
     def __post_init__(self) -> None:
         self.limits = RateLimits(self.pace)
-        #: Of rows and lanes that fail: since when, and how often.
+        #: For failing rows and lanes: the time of the first failure, and the count.
         self._failing = Recent[str, tuple[float, int]](_MOST_KNOWN)
         #: Workspaces that refused newer blocks since the start.
         self._without_newer_blocks = set[str]()
 
     def count_failure(self, name: str) -> float:
-        """Count a failure in a row; return how long to wait."""
+        """Count a consecutive failure; return the seconds to wait."""
         since, times = self._failing.get(name, (time.monotonic(), 0))
         self._failing[name] = since, times + 1
         return self.pace.after_errors(times + 1)
@@ -97,12 +97,12 @@ class Outgoing:
             self._failing.pop(name, None)
 
     def hold(self, lane: str, outcome: Outcome) -> None:
-        """Let nothing of the lane go for as long as Slack asks, or longer each time."""
+        """Pause a lane for as long as Slack asks, else longer after each failure."""
         after = outcome.after if isinstance(outcome, Retry) else None
         self.limits.hold(lane, self.count_failure(lane) if after is None else after)
 
     async def rendered(self, rows: Sequence[PostRow]) -> RenderedPosts | None:
-        """What these living posts of one debate show; None: they wait, or were given up."""
+        """Render living posts of one debate; None: they wait, or were given up."""
         if not rows:
             return RenderedPosts(seq=0, contents={})
         try:
@@ -112,7 +112,7 @@ class Outgoing:
                 await self.posts.fail(row, str(error))
         except StoreError:
             raise
-        except Exception:  # noqa: BLE001 - a fault of ours: these rows wait, not all of the workspace
+        except Exception:  # noqa: BLE001 - a fault of Moot: only these rows wait
             _log.exception("cannot be shown", post=rows[0].key)
             pause = self.count_failure(rows[0].key)
             for row in rows:
@@ -124,16 +124,16 @@ class Outgoing:
     ) -> tuple[Mapping[str, Any], bool]:
         """Redact the content and fill in addresses of posts; for a missing one, its channel's.
 
-        Files are not changed: they hold texts of people and models, without such links.
+        Files are not changed, because they contain no such links.
 
         Args:
-            row: What is sent or edited.
+            row: The row to send or edit.
             content: With links as `bot.slack.ids.address_of` writes them.
             team_url: The workspace's own address, with a slash at its end.
-            seq: Up to which event of its debate a living post's content is made.
+            seq: The number of the newest event in a living post's content.
 
         Returns:
-            The content; and whether a post that it links to is on its way still.
+            The content, and whether a post that it links to is still to be sent.
         """
         content = without_secrets(content)
         text = json.dumps({name: value for name, value in content.items() if name != "files"})
@@ -160,9 +160,9 @@ class Outgoing:
     async def carry_out(
         self, call: SlackCall, make: Callable[[SlackCall], Awaitable[T]], deadline: float
     ) -> T:
-        """Make a call, with older blocks in the place of those that Slack does not take there.
+        """Make a call; if the workspace refuses newer blocks, with older ones in their place.
 
-        No byte of it leaves after the deadline. Whatever the SDK raises is raised.
+        Nothing is sent after the deadline. Raises all errors of the SDK.
         """
         workspace = call.row.workspace
         older = without_newer(call.content) if call.row.method != SESSION else call.content
@@ -187,7 +187,7 @@ class Outgoing:
 
 
 async def with_grace(work: Coroutine[None, None, T]) -> T:
-    """Let a call in hand, and its note, end by itself for a few seconds when we are to stop."""
+    """If cancelled, let a running call and its record finish for a few seconds."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
@@ -198,15 +198,15 @@ async def with_grace(work: Coroutine[None, None, T]) -> T:
 
 
 def digest(content: Mapping[str, Any]) -> str:
-    """What tells one content from another."""
+    """A hash of a content."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _is_coming(row: PostRow, key: str, linked: PostRow | None, seq: int) -> bool:
-    """Whether a post that a row links to will be there soon."""
+    """Whether a post that a row links to is still to be sent."""
     if linked is None:
-        # The log is ahead of what was queued of it.
+        # The log is ahead of the queue.
         return bool(row.post) and key.startswith(f"{row.debate_id}/") and row.wanted_seq < seq
-    # What stands behind a row in its lane cannot be waited for, but by an edit.
+    # A first call cannot wait for a later row, but an edit can.
     is_before = linked.id < row.id or row.state is PostState.SENT
     return linked.state in IS_UNSENT and is_before

@@ -1,4 +1,4 @@
-"""How fast Slack lets us go: seconds between two calls of a lane (the waiting is the caller's)."""
+"""Slack's rate limits: the seconds between two calls of a lane. Callers do the waiting."""
 
 import time
 from dataclasses import dataclass, field
@@ -22,19 +22,19 @@ class Pace:
     react: float = 1.2
     #: pins.add and pins.remove: Tier 2, 20 a minute.
     pin: float = 3.0
-    #: A living post that nobody waits for is edited so many seconds after its last edit.
+    #: The pause after an edit of a living post, unless somebody waits for the next one.
     rest: float = 3.0
-    #: A post in doubt is looked for this long after its attempt: Slack may accept late.
+    #: The time from an attempt to the search for its post in doubt, as Slack may accept late.
     grace: float = 5.0
-    #: The bytes of a call leave within so many seconds of the mark that it begins, or not at all:
-    #: fewer than `grace`, after which the post is looked for and sent again.
+    #: A call is sent within this time of its record, or not at all. Less than `grace`, after which
+    #: the post is searched for and sent again.
     lease: float = 2.0
-    #: The same of an upload, which is several calls. Who looks for one in doubt waits for it, too.
+    #: The same for an upload, which is several calls. Added to `grace` for uploads.
     upload_lease: float = 30.0
-    #: The first and the longest pause after a passing error.
+    #: The first and the longest pause after a temporary error.
     first_pause: float = 1.0
     longest_pause: float = 60.0
-    #: Seconds for which a post that Slack fails with is tried; then as long as bare text.
+    #: How long a failing post is tried, and then how long as bare text.
     fails: float = 90.0
 
     def between(self, lane: str) -> float:
@@ -44,11 +44,11 @@ class Pace:
         return self.upload_lease if method == "upload" else self.lease
 
     def grace_of(self, method: str) -> float:
-        """Return the seconds from the beginning of a call until its post is looked for."""
+        """Return the seconds from the beginning of a call until the search for its post."""
         return self.grace + (self.upload_lease if method == "upload" else 0.0)
 
     def after_errors(self, errors: int) -> float:
-        """Return the pause after so many passing errors in a row: doubling, with a ceiling."""
+        """Return the pause after this number of consecutive errors: doubling, with a limit."""
         policy = RetryPolicy(first_wait=self.first_pause, longest_wait=self.longest_pause)
         return policy.wait_after(max(1, errors)) or 0.0
 
@@ -81,6 +81,6 @@ class RateLimits:
         self.hold(lane, self.pace.between(lane))
 
     def hold(self, lane: str, seconds: float) -> None:
-        """Let nobody through for so long, as when Slack said Retry-After."""
-        until = time.monotonic() + seconds
-        self._free_at[lane] = max(until, self._free_at.get(lane, 0.0))
+        """Pause a lane, for example after Retry-After."""
+        free_at = time.monotonic() + seconds
+        self._free_at[lane] = max(free_at, self._free_at.get(lane, 0.0))

@@ -1,10 +1,10 @@
-"""The queue's table: what is to be sent, in which order, what a living post is to show.
+"""The queue's table: rows to send, their order, and the versions of living posts.
 
-All SQL of the queue is here and in `bot.store.leases`. A row is *waiting*, then *sending* (somebody
-began; after a crash it may or may not have arrived), then *sent* or *failed*. A living post stays
-*sent* and is stale or not: what it shows is made anew from the log, so no edit has a row.
+All SQL of the queue is here and in `bot.store.leases`. A row is *waiting*, then *sending* (after a
+crash it may or may not have arrived), then *sent* or *failed*. A living post stays *sent* and may
+be stale. Its content is rendered from the log, so edits have no rows.
 
-Reason: a table, what may be done to it, and the statements that do it are read together.
+Reason: the table's operations and their statements are read together.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,26 +42,27 @@ from core.redaction import without_secrets
 from core.store.database import Database
 from core.store.tables import insert_new
 
-#: Of a living post: the event up to which it shows the debate, and the hash of what it shows.
+#: Of a living post: the number of the newest event that it shows, and the hash of its content.
 Version = tuple[int, str | None]
-#: `shown_seq` of a living post of which nobody knows what it shows.
+#: `shown_seq` of a living post whose version in Slack is unknown.
 UNKNOWN = -1
-#: Methods of living posts that are no messages: there is no first call, each call sets a state.
+#: Methods of living posts that are not messages: they have no first call, and each call sets a
+#: state.
 STATES = frozenset({"pin", "session"})
-#: The method of what goes to a receiver outside Slack, and what its lane's name begins with.
+#: The method of landings, and the first part of their lanes' names.
 LANDING = "landing"
-#: Stale posts looked at together: more than one debate has.
+#: Most stale posts read together, which is more than one debate has.
 _MOST_STALE = 30
 
 
 class PostState(StrEnum):
     WAITING = "waiting"
-    #: Somebody began to send it; after a crash it may or may not have arrived.
+    #: A process began to send it; after a crash it may or may not have arrived.
     SENDING = "sending"
     SENT = "sent"
-    #: It will not be tried again. So is a state that nobody knows: the file is damaged.
+    #: It will not be tried again. Also for unknown states in a damaged file.
     FAILED = "failed"
-    #: Its place cannot be reached; a living one is brought to the truth when that comes back.
+    #: Its channel cannot be reached. Living posts are updated when it can be reached again.
     GONE = "gone"
 
     @classmethod
@@ -71,28 +72,28 @@ class PostState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class NewPost:
-    #: Says what it is, unique among all rows: `<debate>/e<seq>/<part>`.
+    #: Unique among all rows: `<debate>/e<seq>/<part>`.
     key: str
     workspace: str
     #: Of a landing: its receiver's name.
     channel: str
     #: "post", "pin", "react", "ephemeral", "upload", "landing", …
     method: str
-    #: What the method is called with; JSON. Of a living post only what its first call has besides.
+    #: Arguments of the method as JSON. For a living post, only those that rendering does not make.
     payload: Mapping[str, Any]
     debate_id: str | None = None
     #: Key of the post whose thread it goes to, or that it pins; None in the channel itself.
     thread_key: str | None = None
-    #: Somebody waits for it: it overtakes what other debates post in the channel.
+    #: Whether it is sent before posts of other debates in the channel: somebody waits for it.
     urgent: bool = False
-    #: Which living post it is; empty: what it shows is fixed.
+    #: The name of a living post; empty: the content is fixed.
     post: str = ""
-    #: The number of the event that a living post is to show at least, or that a landing tells.
+    #: The number of the event that a living post has to show, or that a landing reports.
     wanted_seq: int = 0
 
     @property
     def lane(self) -> str:
-        """What Slack counts together with it; of a landing, its receiver."""
+        """The unit of Slack's rate limits that it belongs to; for a landing, its receiver."""
         if self.method == LANDING:
             return f"{LANDING}/{self.channel}"
         lanes = {"ephemeral": "whisper", "react": "react", "pin": "pin", "session": "edit"}
@@ -102,7 +103,7 @@ class NewPost:
 
     @property
     def edit_lane(self) -> str | None:
-        """What Slack counts together with its edits; None: there are none."""
+        """The unit of Slack's rate limits for its edits; None: it has none."""
         if not self.post:
             return None
         return f"{'pin' if self.method == 'pin' else 'edit'}/{self.workspace}"
@@ -110,28 +111,28 @@ class NewPost:
 
 @dataclass(frozen=True, kw_only=True)
 class PostRow(NewPost):
-    """A row of the queue and what became of it. Times are seconds by the database's clock."""
+    """A row of the queue with its state. Times are seconds by the database's clock."""
 
     #: The order in its lane.
     id: int
     state: PostState
-    #: Which process began the last attempt.
+    #: The process that began the last attempt.
     owner: str | None
     attempted_at: float | None
-    #: Times somebody began to send it.
+    #: The number of attempts to send it.
     attempts: int
-    #: What Slack calls the message, once it is there; of a landing, the path of its record.
+    #: Slack's timestamp of the sent message; for a landing, the path of its record.
     ts: str | None
     #: Why the last attempt failed, in words.
     error: str | None
     shown_seq: int = 0
-    #: When it was edited last, or its channel came back.
+    #: The time of the last edit, or since when its channel can be reached again.
     shown_at: float = 0.0
     shown_hash: str | None = None
-    #: What became of the post that begins its thread, as far as it was looked up.
+    #: Timestamp and state of the post that begins its thread, if they were read.
     root_ts: str | None = None
     root_state: PostState | None = None
-    #: Seconds until it may be tried, and since its last attempt was begun; negative: unknown.
+    #: Seconds until the next attempt, and since the last one; negative: unknown.
     due_in: float = 0.0
     attempt_age: float = 0.0
 
@@ -141,7 +142,7 @@ class DebateProgress:
     debate_id: str
     #: The number of its newest event.
     seq: int
-    #: Living posts whose edits people wait for now.
+    #: Names of living posts whose edits people wait for now.
     hurried: Sequence[str] = ()
 
 
@@ -154,9 +155,9 @@ class Posts:
     async def enqueue(
         self, posts: Sequence[NewPost], progress: DebateProgress | None = None
     ) -> frozenset[str]:
-        """Add the posts in this order, and note how far their debate has come: all or nothing.
+        """Add posts in this order and record their debate's progress, in one transaction.
 
-        Keys that are there already are left alone. Returns the lanes with something to do.
+        Existing keys are left alone. Returns the lanes with new work.
         """
 
         def insert_all(connection: Connection) -> frozenset[str]:
@@ -165,14 +166,14 @@ class Posts:
             lanes = {post.lane for post in posts}
             if progress:
                 names = list(progress.hurried)
-                of_it = {"of_debate": progress.debate_id, "seq": progress.seq, "hurried": names}
-                lanes.update(connection.execute(_WANT, of_it).scalars())
+                values = {"of_debate": progress.debate_id, "seq": progress.seq, "hurried": names}
+                lanes.update(connection.execute(_WANT, values).scalars())
             return frozenset(lanes)
 
         return await self.database.write(insert_all)
 
     async def repost(self, post: NewPost) -> None:
-        """Send again what Slack had refused; nothing where it was not."""
+        """Send a post again if it has failed."""
 
         def replace(connection: Connection) -> None:
             deletion = delete(QUEUE).where(
@@ -184,10 +185,10 @@ class Posts:
         await self.database.write(replace)
 
     async def next_for(self, lane: str) -> PostRow | None:
-        """The row that is next in line; it may have to wait (`due_in`), and all others longer.
+        """The next row of a lane. If it has to wait (`due_in`), so have all others.
 
-        Of each debate only the first unsent row may go, so that a row that waits holds up its own
-        debate only. What is due and *sending* comes first, then debates with something urgent.
+        Only the first unsent row of each debate may be sent, so that a waiting row delays its own
+        debate only. Rows that are due and *sending* come first, then debates with urgent rows.
         """
         return next(iter(await self._rows(_NEXT, in_lane=lane)), None)
 
@@ -208,21 +209,21 @@ class Posts:
         after: float = 0.0,
         version: Version | None = None,
     ) -> bool:
-        """End the attempt that `claim` began; the lane's lease is not asked for.
+        """Record the result of the attempt that `claim` began, without checking the lease.
 
-        False: another process has taken it over meanwhile, and nothing was written.
+        False: another process has taken over the row meanwhile, and nothing was written.
 
         Args:
             row: As `claim` returned it.
-            state: The outcome; *sending*: it is unknown yet.
+            state: The result; *sending*: it is still unknown.
             ts: Slack's timestamp of the message.
             error: Why it failed, in words.
             after: Seconds until it may be tried again.
-            version: Of a living post: the event up to which it shows the debate, and the hash.
+            version: The version that a living post shows.
         """
         is_over = state not in {PostState.WAITING, PostState.SENDING}
         seq, hash_ = version or (row.shown_seq, row.shown_hash)
-        settled = await self._change(
+        changed_row = await self._change(
             _SETTLE,
             of_id=row.id,
             tried=row.attempts,
@@ -235,13 +236,12 @@ class Posts:
             hash=hash_,
             left={} if is_over else dict(row.payload),
         )
-        return settled is not None
+        return changed_row is not None
 
     async def stale(self, lane: str, rest: float) -> Sequence[PostRow]:
-        """The living posts of one debate that do not show its newest state.
+        """The stale living posts of one debate: of one that a person waits for, else the oldest.
 
-        It is the debate of the urgent post, else of the one stale for the longest; posts that are
-        not urgent rest so many seconds after their last edit.
+        Posts that nobody waits for are returned only `rest` seconds after their last edit.
         """
         rows = await self._rows(_STALE_ROWS, in_lane=lane, rest=rest)
         return [row for row in rows if row.debate_id == rows[0].debate_id]
@@ -253,16 +253,16 @@ class Posts:
     async def record_version(
         self, row: PostRow, owner: str, *, seq: int, hash_: str, error: str | None = None
     ) -> bool:
-        """Record the version that a living post shows after an edit; False: it is unknown.
+        """Record the version that a living post shows after an edit.
 
-        That is so where another process holds the lane, or the row was distrusted meanwhile.
+        False: it is unknown, because another process holds the lane, or `distrust` was called.
         """
-        read = {"of_id": row.id, "was_seq": row.shown_seq, "me": owner}
-        noted = await self._change(_NOTE_SHOWN, **read, seq=seq, hash=hash_, why=error)
-        return noted is not None
+        values = {"of_id": row.id, "was_seq": row.shown_seq, "me": owner}
+        changed_row = await self._change(_NOTE_SHOWN, **values, seq=seq, hash=hash_, why=error)
+        return changed_row is not None
 
-    async def note_same(self, rows: Sequence[PostRow], owner: str, seq: int) -> bool:
-        """Record that these are up to date; False: another process holds the lane by now."""
+    async def note_unchanged(self, rows: Sequence[PostRow], owner: str, seq: int) -> bool:
+        """Record that these rows are up to date; False: another process holds the lane."""
         values = [{"of_id": row.id, "me": owner, "seq": seq} for row in rows]
 
         def note(connection: Connection) -> bool:
@@ -273,25 +273,25 @@ class Posts:
         return await self.database.write(note)
 
     async def distrust(self, key: str) -> None:
-        """Say that nobody knows what a living post shows: it leads to one more edit."""
+        """Mark the version of a living post as unknown, which causes one more edit."""
         await self._set(_DISTRUST, with_key=key)
 
     async def put_off(self, row: PostRow, after: float) -> None:
-        """Have a row wait so many seconds; what Slack said of it last stays."""
+        """Let a row wait `after` seconds. Its last error stays."""
         await self._set(_PUT_OFF, of_id=row.id, wait=after)
 
     async def fail(self, row: PostRow, error: str) -> None:
-        """Edit a living post no more, unless it changed since the row was read."""
+        """Give up a row, unless its channel can be reached again since the row was read."""
         await self._set(_FAIL, of_id=row.id, was_shown_at=row.shown_at, why=error)
 
     async def lose_place(self, row: PostRow, error: str) -> None:
-        """Send and edit nothing more of the row's debate in its channel, which cannot be reached.
+        """Stop posts of the row's debate in its channel, which cannot be reached.
 
-        Nothing changes where the channel came back after the row was read: the refusal is older.
+        Changes nothing if the channel can be reached again since the row was read.
         """
-        read = {"of_id": row.id, "was_shown_at": row.shown_at}
+        version = {"of_id": row.id, "was_shown_at": row.shown_at}
         place = {"of_debate": row.debate_id, "in_channel": row.channel}
-        await self._set(_LOSE_PLACE, **read, **place, why=error)
+        await self._set(_LOSE_PLACE, **version, **place, why=error)
 
     async def find_place(self, channel: Channel) -> Sequence[str]:
         """Mark living posts of a channel that can be reached again as stale; return their lanes."""
@@ -305,9 +305,9 @@ class Posts:
         return sorted(set(await self.database.write(mark)))
 
     async def lanes_with_work(self, owner: str | None = None) -> Sequence[str]:
-        """Lanes with something to send or to edit, maybe later.
+        """Lanes with rows to send or to edit, now or later.
 
-        Only those that the owner may serve at this moment; None: all of Slack's.
+        With an `owner`, only those that it may serve now; None: all lanes of Slack.
         """
         busy = _BUSY if owner is None else _BUSY_FOR
         values = {} if owner is None else {"me": owner}
@@ -324,11 +324,11 @@ class Posts:
         return {row.key: row for row in rows}
 
     async def debate_of_post(self, channel: Channel, ts: str) -> str | None:
-        """Id of the debate that one of our messages is of, such as the first one of its thread."""
+        """Id of the debate of one of the bot's messages."""
         return await self._scalar(_POSTED, **channel._asdict(), ts=ts)
 
     async def is_board_under_way(self, channel: Channel) -> bool:
-        """Whether a board may be in the channel without being known to be."""
+        """Whether a board is being sent to the channel, so that its timestamp is unknown."""
         return await self._scalar(_UNDER_WAY, **channel._asdict()) is not None
 
     async def rows_of_debate(self, debate_id: str) -> Sequence[PostRow]:
@@ -350,23 +350,23 @@ class Posts:
         await self.database.write(lambda c: c.execute(change, values))
 
 
-# Statements are made once: making them anew costs more than running them. Conditions of partial
-# indexes stand in plain words: only then do databases see that an index holds what is wanted.
+# Statements are built once, because building them costs more than running them. Conditions of
+# partial indexes are literal text, because only then do databases use the index.
 _Q, _R = QUEUE.alias("q"), QUEUE.alias("r")
 _Q_UNSENT = text("q.state IN ('waiting', 'sending')")
 _Q_STALE = text("q.post IS NOT NULL AND q.state = 'sent' AND q.wanted_seq > q.shown_seq")
-#: The message that a pin or a session is about is there.
+#: The message of a pin or a session has been sent.
 _Q_ROOTED = text(
     "(q.method NOT IN ('pin', 'session') OR "
     "EXISTS (SELECT 1 FROM queue t WHERE t.key = q.thread_key AND t.ts IS NOT NULL))"
 )
-#: When an edit may be made: one that nobody waits for rests after the last one.
+#: The time of the next edit. If nobody waits for it, it comes `rest` seconds after the last one.
 _RESTED = _Q.c.shown_at + bindparam("rest", type_=Double)
 _READY_AT = case((_Q.c.hurry, _Q.c.due), (_Q.c.due < _RESTED, _RESTED), else_=_Q.c.due)
 
 
 def _is_unchanged(columns: ReadOnlyColumnCollection[str, Column[Any]]) -> ColumnElement[bool]:
-    """Whether a row is as it was read: after a refusal its place may have come back."""
+    """Whether the row's channel has not come back since the row was read."""
     return (columns.id == bindparam("of_id")) & (columns.shown_at == bindparam("was_shown_at"))
 
 
@@ -414,7 +414,7 @@ _CLAIM = (
         state=PostState.SENDING,
         owner=bindparam("me", type_=Text),
         attempts=QUEUE.c.attempts + 1,
-        # Who takes over a row in doubt looks for it from its first attempt on.
+        # A search for a row in doubt begins at its first attempt.
         attempted_at=case((text("state = 'sending'"), QUEUE.c.attempted_at), else_=NOW),
         due=0.0,
     )
@@ -481,7 +481,7 @@ _LOSE_PLACE = (
     .where(QUEUE.c.debate_id == bindparam("of_debate"), QUEUE.c.channel == bindparam("in_channel"))
     .where(text(_IS_LIVE), select(_Q.c.id).where(_is_unchanged(_Q.c)).exists())
     .values(
-        # What was never posted cannot be edited when the place is back.
+        # Unsent posts fail, as they cannot be edited when the channel comes back.
         state=case(
             ((QUEUE.c.ts.is_(None)) & QUEUE.c.method.not_in(STATES), PostState.FAILED.value),
             else_=PostState.GONE.value,
@@ -521,7 +521,7 @@ _WANT = (
     )
     .returning(QUEUE.c.edit_lane)
 )
-#: States have no first call, in whatever state a damaged file has their rows.
+#: Without pins and sessions, which have no first call even if a damaged file says otherwise.
 _UNSENT_LANES = select(_Q.c.lane).where(_Q_UNSENT, _Q.c.method.not_in(STATES))
 _STALE_LANES = select(_Q.c.edit_lane).where(_Q_STALE, _Q_ROOTED)
 _BUSY = union(_UNSENT_LANES.where(_Q.c.method != LANDING), _STALE_LANES)

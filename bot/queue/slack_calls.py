@@ -1,4 +1,4 @@
-"""The calls that carry posts: one Slack method each, and the search for a post in doubt."""
+"""The calls for posts, one Slack method each, and the search for a post in doubt."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -13,28 +13,29 @@ from bot.slack.outcomes import Rejection, outcome_of
 from bot.slack.payloads import Page, body_of
 
 _PAGE = 200
-#: Slack's clock and ours may differ by this many seconds.
+#: Seconds by which the clocks of Slack and of this machine may differ.
 _CLOCK_MARGIN = 3600
-#: Refusals that mean: it is as we want it already.
+#: Refusals if the wanted state exists already.
 _DONE_ALREADY = frozenset({"already_pinned", "no_pin", "already_reacted", "no_reaction"})
-#: The method that is only for apps installed as an agent.
+#: The method for agent sessions, which only apps installed as an agent may call.
 SESSION = "session"
-#: Of files: what the message of ours shows that they hang on, and what is said without them.
+#: Payload fields of uploads: the text of the message that the files are attached to, and the text
+#: without files.
 UNDER, ALONE = "under", "alone"
 #: Fields of a payload that are for the queue, not for Slack.
 _OWN_FIELDS = frozenset({"target_key", "target_ts", "thread_ts", UNDER, ALONE})
-#: What `chat.update` knows of what a message is posted with.
+#: Arguments of a message that `chat.update` takes.
 _EDITABLE = frozenset({"text", "blocks"})
 
 
 @dataclass(frozen=True)
 class SlackCall:
-    """A row about to be sent, or a living post about to be edited, and what is sent."""
+    """A call for a row: the first one, or an edit of a living post."""
 
     client: AsyncWebClient
     row: PostRow
     content: Mapping[str, Any]
-    #: Timestamp of the message of ours that it reacts to, or that files hang on.
+    #: Timestamp of the bot's message to react to, or to attach files to.
     target_ts: str | None = None
 
     @property
@@ -72,14 +73,14 @@ async def _ephemeral(call: SlackCall) -> None:
 
 
 async def _upload(call: SlackCall) -> None:
-    """Share files: with a message of ours that is there, else with one of their own in the thread.
+    """Attach files to the bot's message, else share them with a message of their own.
 
-    Three calls and more, the last one counts.
+    Makes three calls or more; only the last one is visible.
     Sources: https://docs.slack.dev/messaging/working-with-files, and `file_ids` of
     https://docs.slack.dev/reference/methods/chat.update
     """
     files = [{**file, "title": file["filename"]} for file in call.content["files"]]
-    if call.target_ts and UNDER in call.content and await _hang_on(call, files):
+    if call.target_ts and UNDER in call.content and await _attach(call, files):
         return
     await call.client.files_upload_v2(
         channel=call.row.channel,
@@ -89,12 +90,12 @@ async def _upload(call: SlackCall) -> None:
     )
 
 
-async def _hang_on(call: SlackCall, files: list[dict[str, Any]]) -> bool:
-    """Attach files to a message of the bot; False: Slack refuses."""
+async def _attach(call: SlackCall, files: list[dict[str, Any]]) -> bool:
+    """Attach files to a message of the bot; False if Slack refuses."""
     fields = {"text": call.content[UNDER], "blocks": call.content.get("blocks")}
     try:
-        uploaded = await call.client.files_upload_v2(file_uploads=files)
-        ids = [file["id"] for file in body_of(uploaded)["files"]]
+        upload = await call.client.files_upload_v2(file_uploads=files)
+        ids = [file["id"] for file in body_of(upload)["files"]]
         answer = await call.client.chat_update(
             channel=call.row.channel, ts=call.target_ts or "", file_ids=ids, **fields
         )
@@ -105,23 +106,23 @@ async def _hang_on(call: SlackCall, files: list[dict[str, Any]]) -> bool:
     return bool(body_of(answer).get("message", {}).get("files"))
 
 
-#: What the first call of a row is, by its method.
+#: The first call of a row, by its method.
 _FIRST: Mapping[str, Callable[[SlackCall], Awaitable[str | None]]] = {
     "post": _post,
     "react": _react,
     "ephemeral": _ephemeral,
     "upload": _upload,
 }
-#: Doing these twice does harm: they are looked for before they are done again.
+#: Methods that must not run twice: the queue searches for the result before it repeats one.
 UNREPEATABLE = frozenset({"post", "upload"})
 
 
 async def send(call: SlackCall) -> str | None:
-    return await _unless_done(_FIRST[call.row.method](call))
+    return await _ignore_done(_FIRST[call.row.method](call))
 
 
 async def edit(call: SlackCall) -> None:
-    await _unless_done(_edit(call))
+    await _ignore_done(_edit(call))
 
 
 async def _edit(call: SlackCall) -> None:
@@ -141,7 +142,7 @@ async def _edit(call: SlackCall) -> None:
         await client.chat_update(channel=call.row.channel, ts=call.row.ts or "", **fields)
 
 
-async def _unless_done(calling: Awaitable[str | None]) -> str | None:
+async def _ignore_done(calling: Awaitable[str | None]) -> str | None:
     try:
         return await calling
     except SlackApiError as error:
@@ -152,9 +153,9 @@ async def _unless_done(calling: Awaitable[str | None]) -> str | None:
 
 
 async def find_post(call: SlackCall, attempted_at: float | None) -> str | None:
-    """Look in Slack for the message that carries the row's key or files; return its timestamp.
+    """Search Slack for the message with the row's key or files; return its timestamp.
 
-    Looks in the thread, or in the channel for what begins one.
+    Searches the thread, or the channel for a message that begins one.
 
     Args:
         call: The call in doubt.
@@ -173,7 +174,7 @@ async def find_post(call: SlackCall, attempted_at: float | None) -> str | None:
         pages = await call.client.conversations_replies(ts=call.thread_ts, **arguments)
     async for answer in pages:
         for message in Page.model_validate(body_of(answer)).messages:
-            attached = {file.name for file in message.files}
-            if message.key == call.row.key or names & attached:
+            file_names = {file.name for file in message.files}
+            if message.key == call.row.key or names & file_names:
                 return message.ts
     return None

@@ -243,7 +243,7 @@ async def test_a_living_post_is_stale_once_its_debate_has_come_further(queue: Qu
     board, card = await queue.posts.stale(EDITS, 0.0)
     assert (board.wanted_seq, board.shown_seq, board.shown_hash) == (2, 1, "hash")
     assert await queue.posts.record_version(board, ME, seq=2, hash_="new")
-    assert await queue.posts.note_same([card], ME, 2)
+    assert await queue.posts.note_unchanged([card], ME, 2)
     assert await queue.stale() == []
     assert (await queue.row(CARD)).shown_hash == "hash"
     assert set(await queue.posts.lanes_with_work()) == {PINS}
@@ -296,7 +296,7 @@ async def test_what_is_distrusted_during_a_call_stays_so_whatever_the_call_notes
     board, _ = await queue.posts.stale(EDITS, 0.0)
     await queue.posts.distrust(BOARD)
     assert not await queue.posts.record_version(board, ME, seq=2, hash_="old")
-    assert not await queue.posts.note_same([board], ME, 2)
+    assert not await queue.posts.note_unchanged([board], ME, 2)
     row = await queue.row(BOARD)
     assert (row.shown_seq, row.shown_hash) == (UNKNOWN, None)
 
@@ -308,7 +308,7 @@ async def test_who_has_lost_the_lane_notes_nothing_and_is_told_so(queue: Queue) 
     await queue.leases.close()
     await Leases(queue.posts.database, "process-2").acquire(EDITS)
     assert not await queue.posts.record_version(rows[0], ME, seq=2, hash_="new")
-    assert not await queue.posts.note_same(rows, ME, 2)
+    assert not await queue.posts.note_unchanged(rows, ME, 2)
     with pytest.raises(LaneLost):
         await queue.leases.confirm(EDITS)
 
