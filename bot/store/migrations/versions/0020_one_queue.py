@@ -1,13 +1,13 @@
-"""Bring the tables of every version before to one state: posts and landings are one queue.
+"""Migrate databases of all earlier versions: posts and landings become one queue.
 
-This is the first step, and takes the place of the nineteen before it: of any database that took
-some of them. A later step that changes one of these tables writes here what it was.
+This first step replaces nineteen earlier ones, and accepts a database after any of them. A later
+step that changes one of these tables has to copy the old definition into this file.
 
-Keys stay. A post that was being sent stays *sending*: it is looked for. No edit has a row any more:
-its message is living, and is rendered anew. That is so for debates that run, and for messages with
-an edit that was still to be sent; messages of ended debates are taken for what they should be, or
-every debate ever held would be edited once. A landing that was being sent is sent again, with the
-same id; one that waited is sent at once.
+Keys stay. A post that was being sent stays *sending*, so the queue searches for it. Edits have no
+rows any more: their messages are living posts, which are rendered again in running debates, and if
+an edit was still to be sent. Other messages of ended debates count as up to date, so that not every
+old debate is edited once. A landing that was being sent is sent again with the same id; a waiting
+one is sent at once.
 """
 
 import re
@@ -32,13 +32,13 @@ _LIVING = {
     "outcome": r"[^/]+/outcome/.*(?<!/refused)",
 }
 _LANES = {"ephemeral": "whisper", "react": "react", "pin": "pin", "unpin": "pin", "session": "edit"}
-#: Methods that set a state.
+#: Methods of living posts that are not messages.
 _STATES = frozenset({"pin", "unpin", "session"})
 _UNKNOWN = -1
 
-#: States of landings, which had a table of their own.
+#: Earlier states of landings, which had their own table, and the new ones.
 _LANDED = {"waiting": "waiting", "sending": "sending", "landed": "sent"}
-#: Taken over, or kept by nobody any more: refused blocks, and canvases.
+#: Tables to drop: migrated, or unused (refused blocks and canvases).
 _DROPPED = frozenset(
     {
         *("posts", "channel_holders", "landings", "closed_receivers"),
@@ -48,7 +48,7 @@ _DROPPED = frozenset(
 
 
 def upgrade() -> None:
-    """Make what is not there, take over what is known, and drop the earlier tables."""
+    """Create the missing tables, migrate the rows, and drop the earlier tables."""
     connection = op.get_bind()
     tables = set(sa.inspect(connection).get_table_names())
     METADATA.create_all(connection)
@@ -80,13 +80,13 @@ def _take_posts(connection: sa.Connection) -> None:
     heads, running = _debates(connection)
     keys = {row["key"] for row in rows if row["method"] == "post"}
     for row in _moved(rows, heads, running):
-        # A pin or a session whose board was never posted is none.
+        # Skip pins and sessions whose board was never posted.
         if row["method"] not in {"pin", "session"} or row["thread_key"] in keys:
             connection.execute(QUEUE.insert(), row)
 
 
 def _take_landings(connection: sa.Connection) -> None:
-    """Take over landings; the first unsent one of a closed receiver closes its lane."""
+    """Migrate landings. The first unsent one of a closed receiver closes its lane."""
     landings, closed = (
         sa.Table(name, sa.MetaData(), autoload_with=connection)
         for name in ("landings", "closed_receivers")
@@ -115,7 +115,7 @@ def _take_landings(connection: sa.Connection) -> None:
 
 
 def _debates(connection: sa.Connection) -> tuple[Mapping[str, int], frozenset[str]]:
-    """The number of each debate's newest event, and which debates run."""
+    """The number of each debate's newest event, and the ids of running debates."""
     if not sa.inspect(connection).has_table("events"):
         return {}, frozenset()
     heads = connection.execute(
@@ -134,7 +134,7 @@ def _debates(connection: sa.Connection) -> tuple[Mapping[str, int], frozenset[st
 def _moved(
     rows: list[dict[str, Any]], heads: Mapping[str, int], running: frozenset[str]
 ) -> list[dict[str, Any]]:
-    """The rows of the queue, in order."""
+    """The new rows of the queue, in order."""
     edits = [row for row in rows if row["method"] == "update"]
     unsure = {row["payload"].get("target_key") for row in edits if _is_unsent(row)}
     messages = list[dict[str, Any]]()
@@ -153,7 +153,7 @@ def _moved(
 
 
 def _message(row: Mapping[str, Any], head: int, *, is_sure: bool) -> dict[str, Any]:
-    """A row that keeps its key, with its payload where it has still to be sent."""
+    """The row of a message, with its payload if it is still to be sent."""
     values = {**_kept(row), "wanted_seq": head, "payload": row["payload"]}
     if not _is_unsent(row):
         values["payload"] = {}
@@ -170,7 +170,7 @@ def _message(row: Mapping[str, Any], head: int, *, is_sure: bool) -> dict[str, A
 
 
 def _state(row: Mapping[str, Any], head: int, *, runs: bool) -> dict[str, Any]:
-    """The living row of a debate's pin or session; trusted where everything was sent."""
+    """The living row of a pin or session; up to date if everything was sent."""
     name = "session" if row["method"] == "session" else "pin"
     values = _kept(row)
     return values | {
@@ -187,7 +187,7 @@ def _state(row: Mapping[str, Any], head: int, *, runs: bool) -> dict[str, Any]:
 
 
 def _kept(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What stays as it is; every row has the same columns."""
+    """The unchanged columns, which every row has."""
     names = ("key", "method", "workspace", "channel", "debate_id", "thread_key", "urgent")
     at, workspace = row["attempted_at"], row["workspace"]
     kind = _LANES.get(row["method"])
@@ -205,7 +205,7 @@ def _kept(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _living(row: Mapping[str, Any]) -> str | None:
-    """Which living post it is."""
+    """The name of the living post, if the row is one."""
     if row["method"] != "post" or not row["debate_id"]:
         return None
     names = (name for name, pattern in _LIVING.items() if re.fullmatch(pattern, row["key"]))
