@@ -159,7 +159,7 @@ class CapReached(LimitReached):
 
 
 class ModelsAway(MootError):
-    """No model is available.
+    """No model can be reached.
 
     Not a `CallFailed`: the turn has not failed, it is taken again later.
     """
