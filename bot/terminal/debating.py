@@ -206,7 +206,9 @@ def _question(command: DebateCommand) -> str:
         if command.dry_run:
             raise BadInput("--dry-run shows a debate before it starts: leave --resume out.")
         if argument is not None or file is not None:
-            raise BadInput("--resume continues a debate with its own question: leave yours out.")
+            raise BadInput(
+                "--resume continues a debate with its own question: leave the question out."
+            )
         return ""
     if argument is not None and file is not None:
         raise BadInput(f"The question is given twice, typed and as a file. {_HOW}")
