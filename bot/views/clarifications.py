@@ -118,8 +118,8 @@ def _head(debate: Debate, clarifications: Clarifications, waiting: Sequence[Clar
         return "The debate was ended: the agents read no answers any more."
     if not waiting and (deadline := _correction_deadline(debate, clarifications)):
         return (
-            f"The agents go on at {moment(deadline)}. Until then who answered in the thread can "
-            "edit their message."
+            f"The agents go on at {moment(deadline)}. Until then, people who answered in the "
+            "thread can edit their message."
         )
     if not waiting:
         return (
@@ -140,10 +140,10 @@ def _head(debate: Debate, clarifications: Clarifications, waiting: Sequence[Clar
         note = f" Lighter findings in the agents' posts: {light}." if light else ""
         note += f" {unasked}" if (unasked := unasked_words(debate)) else ""
         return (
-            f"{asker}, this is what matters of what the agents found.{note} Answer in this thread: "
+            f"{asker}, these are the agents' most severe findings.{note} Answer in this thread: "
             f"`{number}: we do it because …`. If you changed the text, attach it to a reply "
-            "*before* you answer the last one. Then the agents look again at what they "
-            f"found.\n{deadline}"
+            "*before* you answer the last one. Then the agents check their findings "
+            f"again.\n{deadline}"
         )
     return (
         f"{asker}, please answer this before the agents begin. "

@@ -104,8 +104,8 @@ def outcome_post(debate: Debate, decision: Decision | None = None) -> MessageVie
         return notice(
             f"*How it turned out*, accepted {moment(accepted_at)}, replaced since\n"
             f"{quote}{answer}\n"
-            "Your team has decided anew since then, so nothing is asked here any more. What it "
-            "decided stands below the verdict."
+            "Your team has made a new decision since then, so this question is closed. The new "
+            "decision is below the verdict."
         )
     if outcome and outcome.kind is not OutcomeKind.TOO_EARLY:
         date = f", accepted {moment(accepted_at)}" if accepted else ""
