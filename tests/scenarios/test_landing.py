@@ -68,7 +68,7 @@ async def test_who_accepted_is_told_why_the_record_is_not_there_and_admins_try_a
     async with team_at_work(spec=spec(wrong)) as team:
         board, debate = await ended(team)
         await decide(team, board, ActionId.ACCEPT)
-        why = await post_with(team, board, "could not be put")
+        why = await post_with(team, board, "could not be saved")
         while not (await team.moot.landing.landings.backlog()).dead:
             await SystemClock().sleep(0.02)
         await team.type("doctor retry", user="alex")
