@@ -27,7 +27,7 @@ from rich.terminal_theme import DIMMED_MONOKAI
 from rich.text import Text
 
 from bot.debate_page.page import STYLE, page
-from bot.demo import CHANNEL, Demo, Stage, asking
+from bot.demo import CHANNEL, Demo, Stage, with_questions
 from bot.settings import BotSettings
 from bot.terminal.options import DemoOptions
 from core.clock import SystemClock
@@ -249,7 +249,7 @@ async def workspace_pictures(folder: Path) -> None:
     """Hold a debate in the local workspace and take its pictures."""
     clock = SystemClock()
     providers = {"offline": OfflineProvider(), "example": ExampleProvider(clock, PACE)}
-    settings = asking(Settings(rounds=1, playbooks=built_in()))
+    settings = with_questions(Settings(rounds=1, playbooks=built_in()))
     calls = ModelCalls(providers, clock)
     options = DemoOptions(port=0, fast=True)
     demo = Demo(settings=settings, calls=calls, options=options, environment=BotSettings())

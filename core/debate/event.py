@@ -119,7 +119,7 @@ class TurnEnded(BaseEvent):
     @property
     def value(self) -> Any:
         """The event's first field."""
-        return next(value for _, value in self)
+        return next(iter(vars(self).values()))
 
     @property
     def ended_turn(self) -> Turn | None:
