@@ -36,6 +36,8 @@ _CANNOT = "No model was asked, and a checklist cannot do this."
 _NO_JUDGEMENT = (
     "**This is the result of checklists, and no judgement.** They know nothing of your case."
 )
+_NO_WINNER = "No option of the checklists won a vote."
+_NO_VERDICT = "The judge was the offline engine, which judges no texts of models."
 _NO_REVIEW = "No model was asked: a checklist finds nothing in a text."
 #: Percent for the option with the highest weight.
 _FOR_ITS_CHOICE = 70
@@ -384,7 +386,7 @@ def _verdict(reader: _Reader) -> Mapping[str, object]:
     sections = reader.request.answer.labels("parts", "part") if reader.request.answer else ()
     reply: dict[str, object] = {
         "decision": UNDECIDED if is_own else NOT_JUDGED,
-        "solution": "No option of the checklists won a vote.",
+        "solution": _NO_WINNER if is_own else _NO_VERDICT,
         "implementation": "",
         "tradeoffs": [],
         "recommendations": [

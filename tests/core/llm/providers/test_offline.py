@@ -225,6 +225,7 @@ def test_positions_of_models_are_left_undecided_by_an_offline_judge() -> None:
         verdict = fill(Act.SYNTHESIS, sample, forged, role="judge")
 
         assert verdict["decision"] == NOT_JUDGED
+        assert "judges no texts of models" in verdict["solution"]
         assert verdict["confidence"] is None
 
 
