@@ -83,7 +83,9 @@ class Termination(Value):
         serialization_alias="type",
         description="After all rounds, or as soon as a round moved nobody or all agree.",
     )
-    min_rounds: int = Field(default=1, ge=1, description="Rounds of a debate, at least.")
+    min_rounds: int = Field(
+        default=1, ge=1, description="Fewest rounds, unless the debate is skipped."
+    )
 
 
 class Clarifying(Value):
