@@ -238,9 +238,10 @@ class Debate:
         return self.outcome_of(self.acceptance)
 
     def outcome_of(self, acceptance: Decision | None) -> DecisionOutcome | None:
-        """The newest outcome of this decision; of None, as in the terminal, which has no accepting.
+        """The newest outcome of this decision; None if there is no outcome.
 
-        None if there is no outcome.
+        Args:
+            acceptance: None for outcomes without it: in the terminal nobody accepts a verdict.
         """
         origin = acceptance.origin if acceptance else ""
         outcomes = (it for it in reversed(self.outcomes) if it.decision == origin)
