@@ -144,7 +144,10 @@ class Checklists(BaseModel):
 @cache
 def checklists() -> Checklists:
     lists, roles = (
-        {file.stem: yaml.safe_load(file.read_text("utf-8")) for file in folder.glob("*.yaml")}
+        {
+            file.stem: yaml.safe_load(file.read_text("utf-8"))
+            for file in sorted(folder.glob("*.yaml"))
+        }
         for folder in (_DATA, _DATA / "roles")
     )
     return Checklists.model_validate({**lists, "roles": roles})
