@@ -15,14 +15,14 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from inspect import iscoroutinefunction
 from typing import Any, TypeVar, cast
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from bot.log import logger
 from core.acts.prompt import override_fault
@@ -36,6 +36,7 @@ from core.errors import ConfigurationBroken, ProviderError
 from core.ports import EventSink, ModelProvider, ServedModels, Variable
 from core.redaction import redact
 from core.request import ModelReply, ModelRequest
+from core.usage import Usage
 from core.wrong_values import complaint
 
 _log = logger(__name__)
@@ -121,6 +122,9 @@ async def run_sinks(plugins: Sequence[QueuedSink]) -> AsyncGenerator[None]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+_USAGE = TypeAdapter(Usage)
+
+
 class GuardedProvider:
     """Wraps the provider of a plugin: all its errors become `ProviderError`."""
 
@@ -134,6 +138,9 @@ class GuardedProvider:
     ) -> ModelReply:
         try:
             reply = cast("object", await self._provider.complete(request, on_first_token))
+            if isinstance(reply, ModelReply):
+                # A plugin may report the cost as a float, which cannot be added to a Decimal.
+                return replace(reply, usage=_USAGE.validate_python(asdict(reply.usage)))
         except ProviderError:
             raise
         except (Exception, SystemExit) as error:
@@ -142,8 +149,6 @@ class GuardedProvider:
             raise ProviderError(
                 f"The provider {self.name} of the plugin {self._package} failed: {kind}."
             ) from error
-        if isinstance(reply, ModelReply):
-            return reply
         raise ProviderError(
             f"The provider {self.name} of the plugin {self._package} did not return a ModelReply."
         )

@@ -1,6 +1,7 @@
 """Plugins are found among installed packages; what cannot be used is named and left out."""
 
 import asyncio
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from core.request import ModelRequest
 from core.settings import ROLES
 from core.telling import Sinks
 from core.testing import RecordingSink, a_setup, log_of
+from core.usage import Usage
 
 TAKEN = {
     PluginKind.ROLE: ROLES,
@@ -158,6 +160,23 @@ def test_what_is_not_allowed_is_not_even_imported(
     assert [plugin.is_allowed for plugin in plugins.entries] == [False, bool(used)]
     with pytest.raises(ConfigurationBroken, match=r"names moot-other, .* moot-wcag"):
         plugins_of("moot-other")
+
+
+async def test_the_usage_that_a_provider_reports_has_the_right_types(site: Site) -> None:
+    request = ModelRequest(
+        model="m-1", act=Act.PROPOSAL, role="wcag", system="", parts=(), delimiter="d"
+    )
+    imports = "from core.request import ModelReply\nfrom core.usage import Usage\n"
+    for name, usage in (("float", "cost=0.25"), ("none", "input_tokens=None")):
+        body = f"ModelReply(text='Yes.', usage=Usage({usage}), model='m-1')"
+        site.install(PluginKind.PROVIDER, name, imports + PROVIDER.replace("BODY", body))
+
+    providers = plugins_of().providers
+
+    reply = await providers["float"].provider.complete(request)
+    assert (Usage(cost=Decimal(1)) + reply.usage).cost == Decimal("1.25")
+    with pytest.raises(ProviderError, match="failed: ValidationError"):
+        await providers["none"].provider.complete(request)
 
 
 async def test_a_provider_that_fails_fails_one_call(site: Site) -> None:
