@@ -36,7 +36,6 @@ from core.errors import ConfigurationBroken, ProviderError
 from core.ports import EventSink, ModelProvider, ServedModels, Variable
 from core.redaction import redact
 from core.request import ModelReply, ModelRequest
-from core.usage import Usage
 from core.wrong_values import complaint
 
 _log = logger(__name__)
@@ -122,7 +121,7 @@ async def run_sinks(plugins: Sequence[QueuedSink]) -> AsyncGenerator[None]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-_USAGE = TypeAdapter(Usage)
+_REPLY = TypeAdapter(ModelReply)
 
 
 class GuardedProvider:
@@ -139,8 +138,8 @@ class GuardedProvider:
         try:
             reply = cast("object", await self._provider.complete(request, on_first_token))
             if isinstance(reply, ModelReply):
-                # A plugin may report the cost as a float, which cannot be added to a Decimal.
-                return replace(reply, usage=_USAGE.validate_python(asdict(reply.usage)))
+                # A wrong type, such as a cost as a float, would fail later, in sums or in the log.
+                return _REPLY.validate_python(asdict(reply))
         except ProviderError:
             raise
         except (Exception, SystemExit) as error:

@@ -162,13 +162,14 @@ def test_what_is_not_allowed_is_not_even_imported(
         plugins_of("moot-other")
 
 
-async def test_the_usage_that_a_provider_reports_has_the_right_types(site: Site) -> None:
+async def test_a_reply_of_a_provider_has_the_right_types(site: Site) -> None:
     request = ModelRequest(
         model="m-1", act=Act.PROPOSAL, role="wcag", system="", parts=(), delimiter="d"
     )
     imports = "from core.request import ModelReply\nfrom core.usage import Usage\n"
-    for name, usage in (("float", "cost=0.25"), ("none", "input_tokens=None")):
-        body = f"ModelReply(text='Yes.', usage=Usage({usage}), model='m-1')"
+    fields = {"float": "usage=Usage(cost=0.25)", "number": "usage=Usage(), request_id=5"}
+    for name, values in fields.items():
+        body = f"ModelReply(text='Yes.', model='m-1', {values})"
         site.install(PluginKind.PROVIDER, name, imports + PROVIDER.replace("BODY", body))
 
     providers = plugins_of().providers
@@ -176,7 +177,7 @@ async def test_the_usage_that_a_provider_reports_has_the_right_types(site: Site)
     reply = await providers["float"].provider.complete(request)
     assert (Usage(cost=Decimal(1)) + reply.usage).cost == Decimal("1.25")
     with pytest.raises(ProviderError, match="failed: ValidationError"):
-        await providers["none"].provider.complete(request)
+        await providers["number"].provider.complete(request)
 
 
 async def test_a_provider_that_fails_fails_one_call(site: Site) -> None:
