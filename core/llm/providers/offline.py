@@ -144,11 +144,8 @@ class Checklists(BaseModel):
 @cache
 def checklists() -> Checklists:
     lists, roles = (
-        {
-            file.stem: yaml.safe_load(file.read_text("utf-8"))
-            for file in sorted(folder.glob("*.yaml"))
-        }
-        for folder in (_DATA, _DATA / "roles")
+        {file.stem: yaml.safe_load(file.read_text("utf-8")) for file in files}
+        for files in (sorted(_DATA.glob("*.yaml")), sorted((_DATA / "roles").glob("*.yaml")))
     )
     return Checklists.model_validate({**lists, "roles": roles})
 
