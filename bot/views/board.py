@@ -195,7 +195,9 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
     if debate.verdict and (banner := shortcomings(debate, debate.verdict)):
         yield banner
     elif lines:
-        yield ":warning: *Please note*\n" + item_list((f"• {x}" for x in lines), _TROUBLE_LIMIT)
+        yield ":warning: *Please note*\n" + item_list(
+            (f"• {line}" for line in lines), _TROUBLE_LIMIT
+        )
 
 
 def _waiting(debate: Debate) -> Iterator[str]:

@@ -155,8 +155,10 @@ def _outcome(debate: Debate, item: Clarification, limit: int, *, is_open: bool) 
     answer = debate.answers.get(item.number)
     assumption = gist(item.assumption, limit) or _NOTHING
     if answer and answer.text:
-        later_answers = debate.other_answers(item.number)
-        text = "".join(f"; {person(one.by)} said: {gist(one.text, limit)}" for one in later_answers)
+        other_answers = debate.other_answers(item.number)
+        text = "".join(
+            f"; {person(other.by)} said: {gist(other.text, limit)}" for other in other_answers
+        )
         return f":white_check_mark: {person(answer.by)}: {gist(answer.text, limit)}{text}"
     if is_settled_by_text(debate, item):
         return ":page_facing_up: The changed text is the answer."

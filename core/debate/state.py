@@ -244,7 +244,7 @@ class Debate:
             acceptance: None for outcomes without it: in the terminal nobody accepts a verdict.
         """
         origin = acceptance.origin if acceptance else ""
-        outcomes = (it for it in reversed(self.outcomes) if it.decision == origin)
+        outcomes = (item for item in reversed(self.outcomes) if item.decision == origin)
         return next(outcomes, None)
 
     #: Results of computations over this value. A changed copy has an empty cache.

@@ -89,7 +89,9 @@ def _computed_confidence(debate: Debate, tally: Tally, verdict: Verdict, option:
     deduction = 0.0
     if len(votes) < agents:
         abstentions = voting.last_abstentions(debate)
-        abstainers = {it.turn.agent for it in abstentions if it.declared}.difference(tally.voters)
+        abstainers = {item.turn.agent for item in abstentions if item.declared}.difference(
+            tally.voters
+        )
         rests_on.append(counted + (f", {len(abstainers)} abstained" if abstainers else ""))
         deduction += _MISSING * (agents - len(votes)) / agents
     if failures := sum(failure.turn.act not in BESIDE for failure in debate.failures.values()):
