@@ -201,10 +201,7 @@ class AnswerQuestions:
         """
         debate = await self.facts.debate(reply.debate_id)
         if debate.status is not Status.RUNNING:
-            if reply.origin in debate.message_ids or not reply.text:
-                return ReplyOutcome.TAKEN
-            self.note.count(debate.id, reply.by)
-            return ReplyOutcome.AFTER_END
+            return self._after_end(debate, reply)
         if (
             reply.origin in debate.deleted_messages
             or debate.edit_times.get(reply.origin, "") > reply.edited
@@ -226,6 +223,12 @@ class AnswerQuestions:
             return ReplyOutcome.AFTER_END
         # Only the author knows whether the note answers a question that is open by now.
         return ReplyOutcome.UNCLEAR if content.is_unclear and not answers else ReplyOutcome.TAKEN
+
+    def _after_end(self, debate: Debate, reply: PersonsReply) -> ReplyOutcome:
+        if reply.origin in debate.message_ids or not reply.text:
+            return ReplyOutcome.TAKEN
+        self.note.count(debate.id, reply.by)
+        return ReplyOutcome.AFTER_END
 
     async def _correct(
         self, debate: Debate, reply: PersonsReply, answers: Sequence[GivenAnswer]

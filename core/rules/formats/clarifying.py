@@ -45,10 +45,12 @@ def ready(debate: Debate) -> Sequence[Turn] | None:
     Empty while people can answer; None if no more questions are asked.
     """
     rules = debate.setup.clarifying
-    if not rules.enabled and not asks_people(debate):
+    if rules.enabled:
+        agents, rounds = debate.setup.agents, rules.rounds
+    elif asks_people(debate):
+        agents, rounds = (), 1
+    else:
         return None
-    agents = debate.setup.agents if rules.enabled else ()
-    rounds = rules.rounds if rules.enabled else 1
     for number in range(1, rounds + 1):
         turn = clarification_turn(number)
         if not debate.is_done(turn):
