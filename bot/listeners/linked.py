@@ -21,9 +21,7 @@ from core.use_cases.start import StartedDebate
 #: Reasons that get a post each; further reasons share one post, because each private post takes one
 #: second of the channel's rate limit.
 _MOST_SINGLE = 5
-_IN_REVIEW = (
-    "In a review the agents read only the sources that came with it. Attach what matters as a file."
-)
+_IN_REVIEW = "In a review the agents do not read links in texts. Attach what matters as a file."
 _NO_ROOM = f"A debate has {MOST_SOURCES} sources at most; further links are not read."
 _NO_NOTES = "This debate accepts no more notes, so no more links are read either."
 
