@@ -63,7 +63,7 @@ async def start_with_links(
         if board and board.ts:
             board_link = f"<{await context.link_to(here, board.ts)}|The board>."
         raise DuplicateQuestion(reminder.words, debate_id=debate_id, where=board_link) from None
-    refusals, debate_id = list(links.refusals), started.debate_id
+    refusals = list(links.refusals)
     if new_links(links.references, started.setup.references):
         refusals.append(_IN_REVIEW if started.setup.format == REVIEW else _NO_ROOM)
     await notify_refusals(
