@@ -109,7 +109,8 @@ class RefusedPosts:
         """Handle one refusal.
 
         If the board or the channel is gone, the debate ends, and its starter gets a direct message.
-        For any other post, a line in the thread reports that it is missing.
+        For a post, a file or a pin in the thread, a line there reports that it is missing. A reply
+        for the thread that asked for the debate is shown to its starter alone, in the channel.
         """
         try:
             if row.debate_id is not None:

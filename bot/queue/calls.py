@@ -233,7 +233,10 @@ class FirstCalls:
             _log.warning("not edited", post=row.key, reason=outcome_of(error).reason)
 
     async def _handle_failed_look(self, row: PostRow, outcome: Outcome) -> None:
-        """Search again later, or send the post again if Slack refuses the search for good."""
+        """Search again later. If Slack refuses the search for good, send the post again.
+
+        If the place is gone, give the post up.
+        """
         outgoing, posts = self.outgoing, self.outgoing.posts
         _log.warning("cannot look for a post", post=row.key, reason=outcome.reason)
         if isinstance(outcome, Rejection) and outcome.code in PLACE_GONE:
