@@ -55,17 +55,10 @@ class Part:
     trim_priority: int = 0
 
 
-def numbered_parts(
-    kind: PartKind, label: str, texts: Sequence[str], *, trim_priority: int = 2
-) -> list[Part]:
+def numbered_parts(kind: PartKind, label: str, texts: Sequence[str]) -> list[Part]:
     """Return numbered parts of the same kind: "Critique 1 of 3" and so on."""
     return [
-        Part(
-            kind=kind,
-            label=f"{label} {number} of {len(texts)}",
-            text=text,
-            trim_priority=trim_priority,
-        )
+        Part(kind=kind, label=f"{label} {number} of {len(texts)}", text=text, trim_priority=2)
         for number, text in enumerate(texts, start=1)
     ]
 

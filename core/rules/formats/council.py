@@ -17,8 +17,8 @@ from core.rules.formats.shown import (
     excerpt,
     others_by_letter,
     others_unnamed,
-    own_text,
     rebuttals,
+    text_of,
 )
 from core.rules.options import stance_in
 from core.rules.steps import CarriedText, Format, Step, everybody, others, own
@@ -92,7 +92,7 @@ FORMAT = Format(
             misses=1,
             position=True,
             is_summed_up=True,
-            shows=(_all_findings, own_text(own(Act.PLAN), "Your plan")),
+            shows=(_all_findings, text_of(own(Act.PLAN), "Your plan")),
         ),
         Step(
             act=Act.DEBATE,
@@ -111,7 +111,7 @@ FORMAT = Format(
                 others_unnamed(Act.DEBATE, "Answers of the council", kind=PartKind.CRITIQUE),
                 # The answers differ for each agent, so nothing after them can be cached.
                 others_by_letter(Act.FORMULATE, in_short=True),
-                own_text(own(Act.FORMULATE), "Your position, Position {letter}"),
+                text_of(own(Act.FORMULATE), "Your position, Position {letter}"),
             ),
         ),
         Step(
@@ -122,7 +122,7 @@ FORMAT = Format(
             agreement=convergence,
             shows=(
                 others_by_letter(Act.ADJUST),
-                own_text(own(Act.DEBATE), "Your answers to the others"),
+                text_of(own(Act.DEBATE), "Your answers to the others"),
             ),
         ),
     ),

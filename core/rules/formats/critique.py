@@ -5,28 +5,12 @@ target, a refinement only the critiques of its own proposal. So a round takes as
 chain of turns. From round 2 on the proposal is the last refinement, carried over.
 """
 
-from collections.abc import Sequence
-
-from core.debate.state import Debate
-from core.debate.turn import Act, Turn
-from core.request import Part, PartKind
-from core.rules.formats.shown import critiques, newest_position, others_unnamed, own_text
+from core.debate.turn import Act
+from core.request import PartKind
+from core.rules.formats.shown import critiques, newest_position, others_unnamed, text_of
 from core.rules.steps import CarriedText, Format, Step, critics, own, target
 
 NAME = "critique"
-
-
-def _under_review(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-    text = debate.text_of(Act.PROPOSAL, turn.round, turn.target or "")
-    return [
-        Part(
-            kind=PartKind.POSITION,
-            label="Proposal under review",
-            text=text,
-            ends_shared=True,
-            trim_priority=1,
-        )
-    ]
 
 
 FORMAT = Format(
@@ -51,8 +35,13 @@ FORMAT = Format(
             # After the refinement a critique would have no effect.
             until=Act.REFINEMENT,
             shows=(
-                _under_review,
-                own_text(
+                text_of(
+                    target(Act.PROPOSAL),
+                    "Proposal under review",
+                    kind=PartKind.POSITION,
+                    ends_shared=True,
+                ),
+                text_of(
                     own(Act.CRITIQUE, rounds_back=1),
                     "Your critique of its earlier version, in short",
                     kind=PartKind.OTHER,
@@ -71,8 +60,8 @@ FORMAT = Format(
                 others_unnamed(
                     Act.PROPOSAL, "Another position in short", in_short=True, trim_priority=3
                 ),
-                own_text(own(Act.PROPOSAL), "Your proposal"),
-                critiques(critics(Act.CRITIQUE), "Critique"),
+                text_of(own(Act.PROPOSAL), "Your proposal"),
+                critiques(critics(Act.CRITIQUE)),
             ),
         ),
     ),

@@ -199,10 +199,6 @@ def finding_line(finding: ReviewFinding) -> str:
 # The steps.
 
 
-def _is_put(debate: Debate, _turn: Turn) -> bool:
-    return bool(findings_for_author(debate))
-
-
 def _looks_again(debate: Debate, turn: Turn) -> bool | None:
     """Whether the agent takes a second look at its findings; None: not known yet."""
     if debate.findings is None:
@@ -269,7 +265,7 @@ FORMAT = Format(
             act=Act.CLARIFICATION,
             by=ENGINE,
             after=(single(Act.FINDINGS),),
-            only_if=_is_put,
+            only_if=lambda debate, _turn: bool(findings_for_author(debate)),
             is_phase=False,
         ),
         Step(

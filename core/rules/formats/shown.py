@@ -16,23 +16,31 @@ IN_SHORT = 900
 _BEGINNING = 160
 
 
-def own_text(
+def text_of(
     source: After,
     label: str,
     *,
     kind: PartKind = PartKind.OWN,
     in_short: bool = False,
+    ends_shared: bool = False,
     trim_priority: int = 1,
 ) -> Show:
-    """Show the agent's text of an earlier turn; `{letter}` in the label becomes its letter."""
+    """Show the text of one earlier turn; `{letter}` in the label becomes the reader's letter."""
 
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
         title = label.format(letter=debate.setup.letter(turn.agent))
         parts = list[Part]()
         for earlier_turn in form.turns_of(turn, source, ()):
             if contribution := debate.contributions.get(earlier_turn.key):
-                text = in_brief(contribution) if in_short else contribution.text
-                parts.append(Part(kind=kind, label=title, text=text, trim_priority=trim_priority))
+                parts.append(
+                    Part(
+                        kind=kind,
+                        label=title,
+                        text=in_brief(contribution) if in_short else contribution.text,
+                        ends_shared=ends_shared,
+                        trim_priority=trim_priority,
+                    )
+                )
         return parts
 
     return show
@@ -49,7 +57,7 @@ def newest_position(label: str) -> Show:
     return show
 
 
-def critiques(source: After, label: str) -> Show:
+def critiques(source: After) -> Show:
     """Show the critiques of the agent's text, numbered, without their authors."""
 
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -57,7 +65,7 @@ def critiques(source: After, label: str) -> Show:
         keys = [critique_turn.key for critique_turn in form.turns_of(turn, source, roster)]
         contributions = debate.contributions
         texts = [contributions[key].text for key in keys if key in contributions]
-        return numbered_parts(PartKind.CRITIQUE, label, texts)
+        return numbered_parts(PartKind.CRITIQUE, "Critique", texts)
 
     return show
 
