@@ -103,6 +103,6 @@ def times(factor: float) -> str:
     return f"{number(round(factor, 1 if factor < 10 else None))} ×"  # noqa: PLR2004 - two digits
 
 
-def without_stops(sentences: Sequence[str]) -> Sequence[str]:
-    """Remove the full stops of all sentences but the last, to join them by semicolons."""
-    return [*(sentence.rstrip(".") for sentence in sentences[:-1]), *sentences[-1:]]
+def listed(names: Sequence[str], joint: str = "and") -> str:
+    """Several names in a sentence: `Ann, Bob and Cleo`."""
+    return f" {joint} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -102,6 +102,11 @@ class Call:
     #: The parts of the successful attempt's prompt, without the task; empty in older logs.
     sent: tuple[SentPart, ...] = ()
 
+    @property
+    def model_name(self) -> str:
+        """The model that replied, as `provider/model`."""
+        return f"{self.provider}/{self.model}"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Expense:

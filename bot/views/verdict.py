@@ -51,7 +51,7 @@ from core.acts.verdict import DOUBTED, audit_words, open_faults
 from core.debate.state import Debate
 from core.debate.turn import JUDGE
 from core.debate.verdict import OVERTURNED_BY, Verdict, VerdictSource
-from core.figures import money, quantity
+from core.figures import listed, money, quantity
 from core.rules.ending import was_skipped
 from core.rules.movement import hinge_words
 from core.rules.options import options_of
@@ -68,7 +68,7 @@ from core.transcript.decision import (
     verdict_sections,
 )
 from core.transcript.vote import cross_check_line
-from core.transcript.words import CUT, few_words, judge_words, listed_names, shared_words
+from core.transcript.words import CUT, few_words, judge_words, shared_words
 
 _DISCLAIMER = (
     "Written by AI agents, who can be wrong. This is their verdict, not yet the team's decision: "
@@ -249,7 +249,7 @@ def _opponents(debate: Debate, whole: Verdict) -> str:
     option = options_of(debate).resolve(whole.option)
     firsts = (preferred_options(debate) or {}) if option else {}
     names = [name_of(debate, voter) for voter, first in firsts.items() if first not in {"", option}]
-    return f"{listed_names(names)} voted against the verdict." if names else ""
+    return f"{listed(names)} voted against the verdict." if names else ""
 
 
 def _below(debate: Debate, verdict: Verdict) -> Iterator[str]:

@@ -12,7 +12,7 @@ from core.debate.verdict import OVERTURNED_BY, DecisionKind, OutcomeKind
 from core.errors import BadInput, DebateUnknown, LogBroken, reading
 from core.evidence.passages import best_of
 from core.evidence.reading import Section, joined_sections
-from core.figures import day, quantity, without_stops
+from core.figures import day, quantity
 from core.ports import DebateFilter, DebateStore
 
 #: Most debates of a place that are searched, the newest first.
@@ -143,7 +143,9 @@ def decision_words(debate: Debate) -> str:
     lines += [f"- {reason}" for reason in verdict.reasons[:_MOST_REASONS]]
     if verdict.dissent:
         lines.append(f"What speaks against it: {verdict.dissent}")
-    if overturns := "; ".join(without_stops(verdict.overturned_by)):
+    if verdict.overturned_by:
+        *sentences, last = verdict.overturned_by
+        overturns = "; ".join((*(sentence.rstrip(".") for sentence in sentences), last))
         lines.append(f"{OVERTURNED_BY}: {overturns}")
     return "\n".join(lines)
 

@@ -12,7 +12,7 @@ from core.debate.rules import Ending
 from core.debate.state import Debate, Status
 from core.debate.turn import JUDGE, RESERVED_IDS, Act, Turn
 from core.debate.vote import NextStep, NoDebateReason
-from core.figures import quantity
+from core.figures import listed, quantity
 from core.rules import schedule
 from core.rules.formats import review
 from core.rules.formats.registry import format_of, turns_ready
@@ -302,15 +302,15 @@ def _uncounted(debate: Debate) -> Sequence[tuple[Turn, str]]:
 
 def tie_break(debate: Debate) -> str:
     """The rule that chose the best text if several had the most points; else empty."""
-    tally = debate.tally
+    tally, names = debate.tally, {agent.id: agent.name for agent in debate.setup.agents}
     if tally is None or not tally.voters:
         return ""
     level = [score for score in tally.scores if score.points == tally.scores[0].points]
     if len(level) == 1:
         return ""
-    if len(tally.winners) != 1:
-        return f"Whose text is best is a tie that no rule breaks: {_names(debate, tally.winners)}."
-    winner = debate.setup.agent(tally.winners[0]).name
+    winners = [names[agent] for agent in tally.winners]
+    if len(winners) != 1:
+        return f"Whose text is best is a tie that no rule breaks: {listed(winners)}."
     best, second = level[0], level[1]
     if best.first_places != second.first_places:
         rule = f"more first places ({best.first_places} to {second.first_places})"
@@ -318,8 +318,8 @@ def tie_break(debate: Debate) -> str:
         rule = "the higher mean probability of the option it stands for"
     else:
         rule = "the higher mean confidence of those who ranked it first"
-    names = _names(debate, [score.position for score in level])
-    return f"The texts of {names} were level on points; {winner}'s was put first by {rule}."
+    authors = listed([names[score.position] for score in level])
+    return f"The texts of {authors} were level on points; {winners[0]}'s was put first by {rule}."
 
 
 def _with_model(debate: Debate, agent: str) -> str:
@@ -330,22 +330,13 @@ def _with_model(debate: Debate, agent: str) -> str:
     return f"{speaker.name} ({speaker.full_name})"
 
 
-def _names(debate: Debate, agents: Sequence[str]) -> str:
-    names = [debate.setup.agent(agent).name for agent in agents]
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
 def fallback_words(calls: Iterable[Call]) -> Sequence[str]:
     """A sentence for each model that a fallback replaced, in the order of the calls."""
     first: dict[tuple[str, str], Call] = {}
     for call in calls:
         if call.stands_in_for:
-            first.setdefault((call.stands_in_for, answering_model(call)), call)
+            first.setdefault((call.stands_in_for, call.model_name), call)
     return [
         f"{model} stands in for {missing}, which could not be asked. {call.stands_in_why}"
         for (missing, model), call in first.items()
     ]
-
-
-def answering_model(call: Call) -> str:
-    return f"{call.provider}/{call.model}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.debate.contributions import Question
 from core.debate.rules import Playbook, PlaybookCriterion, VerdictPart, WantedEvidence
 from core.debate.state import Debate, cached_per_debate
+from core.figures import listed
 
 _KINDS = {
     "file": "a file",
@@ -49,8 +50,7 @@ def standing_questions(debate: Debate) -> Iterator[Question]:
 
 def kinds_words(evidence: WantedEvidence) -> str:
     """The allowed kinds, in words: "a file or a link"."""
-    *kinds, last_kind = (_KINDS[kind] for kind in evidence.kinds)
-    return " or ".join(filter(None, (", ".join(kinds), last_kind)))
+    return listed([_KINDS[kind] for kind in evidence.kinds], "or")
 
 
 @cached_per_debate

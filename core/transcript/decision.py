@@ -300,8 +300,7 @@ def cost_words(debate: Debate) -> str:
     answer = debate.shadow
     if answer is None or shadow.is_sealed(debate):
         return ""
-    call = answer.call
-    model = f" of {call.provider}/{call.model}" if call else ""
+    model = f" of {answer.call.model_name}" if answer.call else ""
     cost = money(shadow.shadow_usage(debate).cost)
     return f"The single answer{model} cost {cost}, which the debate's total includes."
 

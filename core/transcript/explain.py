@@ -298,7 +298,7 @@ def turn_explanation(log: Sequence[RecordedEvent], query: str) -> str:
     step = by_key[query if query in by_key else matches[0]]
     lines = [*_lines(debate, step, most=len(debate.times))]
     if call := step.call:
-        lines.append(f"  asked {call.provider}/{call.model}, prompt: {call.prompt_source}")
+        lines.append(f"  asked {call.model_name}, prompt: {call.prompt_source}")
         latency = duration(call.latency_ms / 1000)
         lines.append(f"  answered in {latency}: {usage_words(call.usage)}")
         if call.stands_in_for:

@@ -9,7 +9,7 @@ from core.debate.state import Debate
 from core.debate.turn import Act
 from core.debate.vote import Guidance
 from core.figures import duration, money, number, percent, quantity, roughly, when
-from core.rules.ending import answering_model, fallback_words, rounds_words, state_words
+from core.rules.ending import fallback_words, rounds_words, state_words
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.formats.review import is_settled_by_text
@@ -195,7 +195,7 @@ def spending(debate: Debate) -> Sequence[AgentSpending]:
                 usage=sum((expense.usage for expense in expenses), start=Usage()),
                 calls=len(calls),
                 latency_ms=sum(call.latency_ms for call in calls),
-                models=tuple(dict.fromkeys(f"{call.provider}/{call.model}" for call in calls)),
+                models=tuple(dict.fromkeys(call.model_name for call in calls)),
                 prompt_sources=tuple(dict.fromkeys(call.prompt_source for call in calls)),
             )
         )
@@ -276,7 +276,7 @@ def origin_words(debate: Debate, contribution: Contribution) -> str:
         return f"Carried over unchanged from `{contribution.carried_from}`; 0 tokens, 0 s"
     instead = f" in place of {call.stands_in_for}" if call.stands_in_for else ""
     origin = (
-        f"{answering_model(call)}{instead}; {tokens_words(call.usage)}; "
+        f"{call.model_name}{instead}; {tokens_words(call.usage)}; "
         f"{duration(call.latency_ms / 1000)}; {money(call.usage.cost)}"
     )
     minds = holds_words(debate, contribution)

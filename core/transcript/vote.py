@@ -7,7 +7,7 @@ from core.debate.state import Debate
 from core.debate.turn import Act
 from core.debate.verdict import Verdict
 from core.debate.vote import Ballot, OptionChange, OptionScore, Tally
-from core.figures import number, percent
+from core.figures import listed, number, percent
 from core.figures import quantity as count_words
 from core.rules.ending import tie_break
 from core.rules.formats import review
@@ -41,7 +41,6 @@ from core.transcript.words import (
     as_markdown,
     bullets,
     line_words,
-    listed_names,
     name_of,
     table,
     titled,
@@ -232,7 +231,7 @@ def close_words(debate: Debate, tally: Tally) -> str:
     options, scores = options_of(debate), tally.options
 
     def names(scores: Sequence[OptionScore]) -> str:
-        return listed_names([options.name(score.option) or score.option for score in scores])
+        return listed([options.name(score.option) or score.option for score in scores])
 
     if (count := len(winning_options(scores))) > 1:
         return f"A tie that no rule breaks: {names(scores[:count])}."
@@ -259,7 +258,7 @@ def best_text_words(debate: Debate, tally: Tally, warnings: Collection[str] = ()
     texts = (
         f"{names[0]}'s text{stands_for} was"
         if len(names) == 1
-        else (f"The texts of {listed_names(names)}{stands_for} were")
+        else f"The texts of {listed(names)}{stands_for} were"
     )
     tie = "" if tie_break(debate) in warnings else tie_break(debate)
     return f"{tie} {texts} ranked best (points: {points}).".lstrip()

@@ -35,11 +35,6 @@ _LETTER = re.compile(r"\b[Pp]osition(?:s|en)? [A-Z]\b|(?<![\w'’])[A-Z]['’]s\
 _LETTER_ALONE = re.compile(r"(?<![\w'’+#&-])(?:[B-HJ-Z]|A(?=[:,]|['’]s))(?![\w+#&-])")
 
 
-def listed_names(names: Sequence[str]) -> str:
-    """`Ann, Bob and Cleo`."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
-
-
 def name_of(debate: Debate, agent: str) -> str:
     if agent == ENGINE:
         return "Moot"
@@ -364,14 +359,13 @@ def judge_words(debate: Debate) -> str:
     call = debate.verdict.call if debate.verdict else None
     if call is None:
         return ""
-    name = f"{call.provider}/{call.model}"
     winners = debate.tally.winners if debate.tally else ()
     makers = {debate.setup.agent(winner).maker for winner in winners}
     judge = judge_of(debate)
     was_dealt = debate.setup.judge_models and makers and judge.maker not in makers
     if was_dealt and call.provider == judge.provider:
-        return f"{name}, none of whose maker's agents won the vote"
-    return name
+        return f"{call.model_name}, none of whose maker's agents won the vote"
+    return call.model_name
 
 
 def model_count_words(agents: Iterable[Agent]) -> str:
