@@ -70,19 +70,14 @@ class SecretRule:
         return self.pattern.sub(lambda match: f"{match['kept'] if keeps else ''}{REDACTED}", text)
 
 
-def _read_rules() -> tuple[SecretRule, ...]:
-    table = tomllib.loads(files("core").joinpath("secrets.toml").read_text("utf-8"))
-    return tuple(
-        SecretRule(
-            name=rule["name"],
-            marks=tuple(rule["marks"]),
-            expression=rule["pattern"] if rule.get("alone") else f"(?:{rule['pattern']}){_REST}",
-        )
-        for rule in table["rules"]
+SECRET_RULES = tuple(
+    SecretRule(
+        name=rule["name"],
+        marks=tuple(rule["marks"]),
+        expression=rule["pattern"] if rule.get("alone") else f"(?:{rule['pattern']}){_REST}",
     )
-
-
-SECRET_RULES = _read_rules()
+    for rule in tomllib.loads(files("core").joinpath("secrets.toml").read_text("utf-8"))["rules"]
+)
 _MARKS = tuple(sorted({mark for rule in SECRET_RULES for mark in rule.marks}))
 
 

@@ -57,8 +57,6 @@ class ActSpec:
     more_tokens: Callable[[Debate], int] = lambda _debate: 0
     #: None for acts outside a debate, and for reading, which needs a source reader.
     perform: Performer | None = None
-    #: Key of the outcome if a debate has only one; empty: the turn's key.
-    outcome_key: str = ""
 
 
 #: A quick and cheap act whose short answer is not posted.

@@ -287,4 +287,4 @@ async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
 ACTS[Act.BALLOT] = ActSpec(
     max_tokens=1024, effort=Effort.LOW, values=_values, turn_parts=_turn_parts, perform=vote
 )
-ACTS[Act.TALLY] = ActSpec(asks_model=False, outcome_key="tally", perform=tally)
+ACTS[Act.TALLY] = ActSpec(asks_model=False, perform=tally)

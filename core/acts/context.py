@@ -51,18 +51,14 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     # Providers cache the common beginning of prompts, so shared parts come first.
     old, new = _shared_count(history), _shared_count(turn_parts)
     parts = (
-        *_question(debate, to_list=turn.act in format_of(debate).shows),
+        *people_parts(debate, to_list=turn.act in format_of(debate).shows),
         # Prompts of blind and final ballots are the same up to these parts.
         *(replace(option, ends_shared=turn.act is Act.BALLOT) for option in options),
         *(*history[:old], *turn_parts[:new], *history[old:], *turn_parts[new:]),
-        *_notes(debate),
+        *note_parts(debate),
         *quote_check_parts(debate, turn),
     )
     return without_cache_marks(parts) if act.skips_cache(debate) else parts
-
-
-def question_and_note_parts(debate: Debate) -> tuple[Sequence[Part], Sequence[Part]]:
-    return _question(debate), _notes(debate)
 
 
 def candidates(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
@@ -108,7 +104,7 @@ def question_parts(debate: Debate) -> list[Part]:
     return [*parts, *playbook_part(debate), *source_parts(debate)]
 
 
-def _question(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
+def people_parts(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
     """The first parts of every prompt, the same text for all agents.
 
     With `to_list` the findings of a review are listed further down and not repeated here.
@@ -185,7 +181,7 @@ def without_cache_marks(parts: Sequence[Part]) -> tuple[Part, ...]:
     return tuple(replace(part, ends_shared=False) for part in parts)
 
 
-def _notes(debate: Debate) -> Sequence[Part]:
+def note_parts(debate: Debate) -> Sequence[Part]:
     if not debate.notes:
         return ()
     lines = (

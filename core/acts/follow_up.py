@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.acts.act import ACTS, ActSpec, side_act
-from core.acts.context import name_of, question_and_note_parts
+from core.acts.context import name_of, note_parts, people_parts
 from core.acts.judge import case_parts
 from core.acts.request_for import request_for, terms_for
 from core.debate.agents import EXAMPLE, OFFLINE
@@ -129,7 +129,6 @@ def record_entries(debate: Debate) -> Mapping[str, Entry]:
 def _parts(
     debate: Debate, turn: Turn, current: FollowUp, entries: Mapping[str, Entry]
 ) -> Sequence[Part]:
-    team, notes = question_and_note_parts(debate)
     ids = {entry.text: name for name, entry in entries.items()}
     case = [
         replace(part, label=f"{ids[part.text]}: {part.label}") if part.text in ids else part
@@ -161,7 +160,7 @@ def _parts(
         label, text = "What was asked after the verdict", "\n\n".join(talk[-_MOST_BEFORE:])
         case.append(Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=4))
     question = Part(kind=PartKind.NOTES, label="What a person asks now", text=current.text)
-    return (*team, *notes, *case, question)
+    return (*people_parts(debate), *note_parts(debate), *case, question)
 
 
 def _passages(entries: Mapping[str, Entry], question: str) -> Sequence[Passage]:

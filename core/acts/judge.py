@@ -411,7 +411,6 @@ def _winner_words(debate: Debate) -> str:
 
 ACTS[Act.SYNTHESIS] = ActSpec(
     words=500,
-    outcome_key="verdict",
     values=_values,
     turn_parts=_turn_parts,
     skips_cache=always,

@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 
 from core.acts.act import ACTS, side_act
-from core.acts.context import question_and_note_parts
+from core.acts.context import note_parts, people_parts, without_cache_marks
 from core.acts.request_for import request_for, terms_for
 from core.debate.contributions import Summary, SummaryKind
 from core.debate.state import Debate
@@ -86,10 +86,10 @@ async def _ask(
         replace(full_part, text=piece, ends_shared=index < read_again)
         for index, piece in enumerate(material.pieces)
     ]
-    people, notes = question_and_note_parts(debate)
+    people = people_parts(debate)
     if turn.agent == JUDGE:  # no other prompt begins with the same text
-        people = [replace(part, ends_shared=False) for part in people]
-    parts = (*people, *(grows or [full_part]), *notes)
+        people = without_cache_marks(people)
+    parts = (*people, *(grows or [full_part]), *note_parts(debate))
     agent = debate.setup.agent(turn.agent)
     if material.prompt:  # the settings override the prompt of summaries
         prompts = {**agent.prompts, turn.act.value: material.prompt}

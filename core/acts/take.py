@@ -93,23 +93,22 @@ class Turns:
                 # Splitting long sources takes a second, so it is done once for all turns.
                 async with self._source_locks.setdefault(debate.id, asyncio.Lock()):
                     await asyncio.to_thread(source_parts, debate)
-            scope = await self._scope(debate, turn)
-            scope = replace(scope, record_usage=book, check_lease=prove, may_wait=waits)
+            asker, budget = "", None
+            if self._secret is not None:
+                self._key = self._key or await self._secret()
+                place = debate.setup.place
+                asker = pseudonym(self._key, f"{place.workspace}/{debate.setup.asked_by.id}")
+            if self._reservations is not None:
+                budget = Budget(reservations=self._reservations, debate_id=debate.id, turn=turn.key)
+            scope = CallScope(
+                caps=caps_with_reserve(turn, self._caps_of(debate)),
+                user=asker,
+                record_usage=book,
+                budget=budget,
+                check_lease=prove,
+                may_wait=waits,
+            )
             return await perform(self._calls.within(scope), debate, turn)
-
-    async def _scope(self, debate: Debate, turn: Turn) -> CallScope:
-        """The pseudonym of the asker, and the limits on spending."""
-        asker = ""
-        if self._secret is not None:
-            self._key = self._key or await self._secret()
-            place = debate.setup.place
-            asker = pseudonym(self._key, f"{place.workspace}/{debate.setup.asked_by.id}")
-        budget = None
-        if self._reservations is not None:
-            budget = Budget(reservations=self._reservations, debate_id=debate.id, turn=turn.key)
-        return CallScope(
-            caps=caps_with_reserve(turn, self._caps_of(debate)), user=asker, budget=budget
-        )
 
 
 def caps_with_reserve(turn: Turn, caps: Sequence[Cap]) -> Sequence[Cap]:

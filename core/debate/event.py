@@ -15,12 +15,6 @@ from core.debate.turn import Turn
 from core.usage import Expense, Usage
 from core.values import Value
 
-
-def of_edition(key: str, edition: int) -> str:
-    """The key of a debate's end: from the second edition on with the edition's number."""
-    return key if edition == 1 else f"{key}/{edition}"
-
-
 #: Fields of a debate → their new values.
 Changes = Mapping[str, Any]
 #: Returns the changes that an event makes to a debate.
@@ -87,8 +81,9 @@ class BaseEvent(Value):
 
     @property
     def edition_suffix(self) -> str:
-        """The suffix of keys that can occur once per edition of a debate; see `of_edition`."""
-        return of_edition("", getattr(self, "edition", 1))
+        """The suffix of keys that can occur once per edition of a debate; empty for the first."""
+        edition = getattr(self, "edition", 1)
+        return "" if edition == 1 else f"/{edition}"
 
     @property
     def ended_turn(self) -> Turn | None:

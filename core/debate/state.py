@@ -270,17 +270,9 @@ class Debate:
         return cast("T", self._cache[cache_key])
 
     #: Results of computations over setup and sources, each with the two. Changed copies share it.
-    _source_cache: dict[Hashable, tuple[object, object, object]] = field(
+    source_cache: dict[Hashable, tuple[object, object, object]] = field(
         default_factory=dict[Hashable, tuple[object, object, object]], repr=False, compare=False
     )
-
-    def cached_for_sources(self, cache_key: Hashable, compute: Callable[[], T]) -> T:
-        """The result of a pure computation over setup and sources, cached until these change."""
-        setup, sources, result = self._source_cache.get(cache_key, (None, None, None))
-        if setup is not self.setup or sources is not self.sources:
-            result = compute()
-            self._source_cache[cache_key] = (self.setup, self.sources, result)
-        return cast("T", result)
 
     def came_first(self, key: str, other_key: str) -> bool:
         """Whether an event comes before another one in the log; the times are not compared."""
@@ -394,11 +386,15 @@ def cached_per_debate(
 
 
 def cached_per_sources(compute: Callable[[Debate], T]) -> Callable[[Debate], T]:
-    """Cache a pure function of a debate's setup and sources; see `cached_for_sources`."""
+    """Cache a pure function of a debate's setup and sources until these change."""
     name = f"{compute.__module__}.{compute.__qualname__}"
 
     @wraps(compute)
     def cached(debate: Debate) -> T:
-        return debate.cached_for_sources(name, lambda: compute(debate))
+        setup, sources, result = debate.source_cache.get(name, (None, None, None))
+        if setup is not debate.setup or sources is not debate.sources:
+            result = compute(debate)
+            debate.source_cache[name] = (debate.setup, debate.sources, result)
+        return cast("T", result)
 
     return cached

@@ -40,7 +40,9 @@ def ready(debate: Debate) -> Sequence[Turn]:
         # The cast depends on the topic, which may be explained only in a thread.
         threads = debate.open_turns(sources.thread_turns(debate))
         return threads or (casting.TURN, *reading)
-    if sources.are_awaited(debate, reading) or review.awaits_changed_text(debate):
+    # Agents wait for a source that came with the question.
+    awaits_source = not set(reading).isdisjoint(sources.question_turns(debate))
+    if awaits_source or review.awaits_changed_text(debate):
         return reading
     if _unreadable(debate):
         return ()  # no agent is asked about sources that could not be read

@@ -37,12 +37,6 @@ def thread_turns(debate: Debate) -> Sequence[Turn]:
     ]
 
 
-def are_awaited(debate: Debate, reading: Sequence[Turn]) -> bool:
-    """Whether agents wait for one of these turns, because its source came with the question."""
-    awaited = question_turns(debate)
-    return any(turn in awaited for turn in reading)
-
-
 def question_turns(debate: Debate) -> Sequence[Turn]:
     """The turns that read the sources of the question and of its thread.
 

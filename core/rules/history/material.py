@@ -11,7 +11,7 @@
 | `r2/summary/judge` | the final positions | the judge |
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,11 +116,6 @@ def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
     )
 
 
-def last_positions(debate: Debate) -> Sequence[Contribution]:
-    """The final positions: the material of the judge's summary."""
-    return list(format_of(debate).positions(debate).values())
-
-
 def is_complete(debate: Debate, number: int) -> bool:
     """Whether no agent has a turn left in this round or earlier ones."""
     if not debate.has_begun(number) or not round_of(debate, number):
@@ -135,7 +130,7 @@ def is_planned(debate: Debate, number: int, rounds: int) -> bool:
     return number <= rounds and bool(format_of(debate).planned_turns(debate, number))
 
 
-def chars(contributions: Sequence[Contribution]) -> int:
+def chars(contributions: Iterable[Contribution]) -> int:
     return sum(len(contribution.text) for contribution in contributions)
 
 
@@ -236,7 +231,7 @@ def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
         # With the agents' names, because the judge names who dissents.
         text = "\n\n".join(
             f"[Position of {debate.setup.agent(position.turn.agent).name}]\n{position.text}"
-            for position in last_positions(debate)
+            for position in format_of(debate).positions(debate).values()
         )
         return _material(SummaryKind.JUDGE, text, summarization_for(debate, JUDGE))
     if turn.agent != SUMMARIZER:

@@ -103,10 +103,8 @@ def judge_summary_turn(debate: Debate) -> Turn | None:
     is_full = material.method_of(debate, JUDGE) is ContextMethod.FULL
     if debate.setup.judge.summarization is None or is_full:
         return None
-    if (
-        material.chars(material.last_positions(debate))
-        < material.summarization_for(debate, JUDGE).threshold
-    ):
+    length = material.chars(format_of(debate).positions(debate).values())
+    if length < material.summarization_for(debate, JUDGE).threshold:
         return None
     return Turn(act=Act.SUMMARY, round=debate.setup.rounds, agent=JUDGE)
 
