@@ -396,7 +396,7 @@ async def record_answers(
 
     If the box for that is ticked, questions with empty fields are skipped.
     """
-    numbers = [item.number for card in debate.clarifications.values() for item in card.items]
+    numbers = [item.number for item in debate.all_clarifications]
     texts = {number: form.text_of(question_field(number)) for number in numbers}
     new_answers = [GivenAnswer(number, text) for number, text in texts.items() if text]
     if form.choices(FieldId.REST):

@@ -112,7 +112,7 @@ def people_parts(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
     parts = question_parts(debate)
     # Questions with people's answers, or with the assumption if nobody answered.
     lines = list[str]()
-    for item in (item for card in debate.clarifications.values() for item in card.items):
+    for item in debate.all_clarifications:
         answer = debate.answers.get(item.number)
         finding = review.finding_number(debate, item) if to_list else None
         question = f"Finding {finding}, listed below" if finding else _inset(item.question)
@@ -312,7 +312,7 @@ def tally_part(debate: Debate) -> Sequence[Part]:
         for score in debate.tally.scores
     ]
     lines += [voting.OWN_TEXT] if rules.exclude_self else []
-    for ballot in voting.counted_ballots(debate, debate.tally):
+    for ballot in voting.counted_ballots(debate):
         order = ", then ".join(name_of(debate, position) for position in ballot.ranking)
         shares = ", ".join(
             f"{option} {percent(share)}"

@@ -306,9 +306,10 @@ class Debate:
         cards = self.clarifications.values()
         return next(card for card in cards if any(item.number == number for item in card.items))
 
-    def clarification(self, number: int) -> Clarification | None:
-        clarifications = (item for card in self.clarifications.values() for item in card.items)
-        return next((item for item in clarifications if item.number == number), None)
+    @property
+    def all_clarifications(self) -> tuple[Clarification, ...]:
+        """All questions to people, in the order of their numbers."""
+        return tuple(item for card in self.clarifications.values() for item in card.items)
 
     @property
     def open_clarifications(self) -> tuple[Clarification, ...]:

@@ -102,7 +102,7 @@ def waited_words(debate: Debate) -> str:
 
 def clarifications_section(debate: Debate) -> str:
     parts = list[str]()
-    for item in (item for card in debate.clarifications.values() for item in card.items):
+    for item in debate.all_clarifications:
         names = ", ".join(name_of(debate, agent) for agent in item.asked_by)
         finding = review.finding_number(debate, item) if debate.verdict else None
         question = (

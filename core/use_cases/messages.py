@@ -409,7 +409,7 @@ def open_numbers(debate: Debate) -> Sequence[int]:
 
 
 def _parse(debate: Debate, text: str) -> ParsedReply:
-    numbers = [item.number for card in debate.clarifications.values() for item in card.items]
+    numbers = [item.number for item in debate.all_clarifications]
     unanswered = open_numbers(debate)
     content = parse_reply(text, numbers, unanswered or sorted(numbers))
     return content if unanswered or not content.is_unclear else ParsedReply(rest=text)
@@ -467,6 +467,6 @@ def _is_changeable(debate: Debate, number: int) -> bool:
 
 
 def _about(debate: Debate, answer: GivenAnswer) -> str:
-    item = debate.clarification(answer.number)
-    question = f" ({item.question})" if item else ""
+    questions = {item.number: f" ({item.question})" for item in debate.all_clarifications}
+    question = questions.get(answer.number, "")
     return f"On question {answer.number}{question}: {answer.text}"

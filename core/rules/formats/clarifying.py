@@ -98,7 +98,7 @@ def questions_to_put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> 
     """
     if turn == review.ASKING and debate.findings:
         return review.author_questions(debate, turn)
-    first_number = 1 + sum(len(card.items) for card in debate.clarifications.values())
+    first_number = 1 + len(debate.all_clarifications)
     by_first: dict[int, MergedQuestion] = {}
     for index, item in enumerate(collected_questions(debate, turn)):
         # Questions of the playbook are never merged into others.

@@ -311,7 +311,7 @@ def second_look_words(debate: Debate) -> str:
 
 def author_questions(debate: Debate, turn: Turn) -> Clarifications:
     """The card that puts severe findings to the author, one question each."""
-    first = 1 + sum(len(card.items) for card in debate.clarifications.values())
+    first = 1 + len(debate.all_clarifications)
     wait = timedelta(seconds=debate.setup.clarifying.wait_seconds * AUTHOR_TIME_FACTOR)
     items = tuple(
         Clarification(
@@ -334,8 +334,7 @@ def _card_items(debate: Debate) -> Sequence[Clarification]:
 def questions_to_people(debate: Debate) -> Sequence[Clarification]:
     """All clarifying questions except those that put findings to the author."""
     author_items = _card_items(debate)
-    items = (item for card in debate.clarifications.values() for item in card.items)
-    return [item for item in items if item not in author_items]
+    return [item for item in debate.all_clarifications if item not in author_items]
 
 
 def finding_number(debate: Debate, item: Clarification) -> int | None:
