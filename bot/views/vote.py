@@ -173,7 +173,7 @@ def tally_blocks(debate: Debate, tally: Tally, heading: str = "") -> list[Block]
 def ballot_lines(debate: Debate, tally: Tally) -> Sequence[str]:
     """Return the agents' ballots in words, and how ballots are counted."""
     ballots = list[str]()
-    for ballot in voting.counted_ballots(debate, tally):
+    for ballot in voting.counted_ballots(debate):
         ranking = ", ".join(name_of(debate, position) for position in ballot.ranking)
         share_text = gist(shares(debate, ballot.probabilities), _OPTIONS_LIMIT)
         share_text = f"{share_text}; " if share_text else ""

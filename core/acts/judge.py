@@ -58,7 +58,7 @@ from core.rules.gate import agreed_at_once, closing_gate, gate_words
 from core.rules.history.strategies import judge_summary
 from core.rules.judging import MOST_LONE, auditor_of, judge_of, raised_points
 from core.rules.options import current_option, drafted_option, options_of
-from core.rules.playbook import criteria_of, missing_evidence, parts_of
+from core.rules.playbook import criteria_of, missing_evidence, musts_of, parts_of
 from core.rules.schedule import is_cut_short
 from core.usage import Usage
 
@@ -186,7 +186,7 @@ def _with_case_against(debate: Debate, verdict: Verdict) -> Verdict:
     option = options.resolve(verdict.option)
     shares = [
         (options.probabilities(ballot.probabilities).get(option, 0), ballot.voter)
-        for ballot in (voting.counted_ballots(debate, debate.tally) if debate.tally else ())
+        for ballot in voting.counted_ballots(debate)
         if ballot.probabilities
     ]
     if not shares:
@@ -359,7 +359,6 @@ def _more_tokens(debate: Debate) -> int:
 
 def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
     closing, playbook = closing_gate(debate), debate.setup.playbook
-    criteria = criteria_of(playbook)
     return {
         "options": ", ".join(option_labels(debate)),
         "earlier": ", ".join(earlier_decision_labels(debate)),
@@ -374,8 +373,8 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
         "review": debate.setup.format == review.NAME,
         "several": bool(debate.tally) and len(voting.best_texts(debate.tally)) > 1,
         "notes": ", ".join(note_labels(debate)) or "there are none",
-        "compared": ", ".join(criteria),
-        "musts": ", ".join(label for label, criterion in criteria.items() if criterion.must),
+        "compared": ", ".join(criteria_of(playbook)),
+        "musts": ", ".join(musts_of(playbook)),
         "parts": ", ".join(parts_of(playbook)),
         "missing": bool(missing_evidence(debate)),
         "answered": is_answered(debate),

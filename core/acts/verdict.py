@@ -27,7 +27,6 @@ from core.acts.replies import (
 )
 from core.debate.contributions import NoteOutcome
 from core.debate.evidence import CitationStatus, SourceKind
-from core.debate.rules import PlaybookCriterion
 from core.debate.state import Debate
 from core.debate.turn import JUDGE
 from core.debate.verdict import (
@@ -51,7 +50,7 @@ from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.judging import MOST_LONE, raised_points
 from core.rules.options import options_of, short_name
-from core.rules.playbook import criteria_of, parts_of
+from core.rules.playbook import criteria_of, musts_of, parts_of
 from core.rules.voting import best_texts, counted_ballots, option_voted_for
 
 #: The remark on a verdict with faults that an audit found and the judge did not correct.
@@ -181,7 +180,7 @@ def verdict_reply(  # noqa: PLR0913 - each kind of label that stands in the form
 def verdict_from(debate: Debate, reply: VerdictReply) -> Verdict:
     playbook = debate.setup.playbook
     criteria = criteria_of(playbook)
-    requirements = _requirements(reply, criteria)
+    requirements = _requirements(reply, musts_of(playbook))
     names = {label: criterion.name for label, criterion in criteria.items()}
     texts = {part.part: part.text.strip() for part in reply.parts}
     holders = {agent.name: agent.id for agent in debate.setup.agents} | {NOBODY: JUDGE}
@@ -245,10 +244,7 @@ def _earlier(debate: Debate, reply: VerdictReply) -> Iterator[EarlierDecision]:
             )
 
 
-def _requirements(
-    reply: VerdictReply, criteria: Mapping[str, PlaybookCriterion]
-) -> tuple[Requirement, ...]:
-    musts = {label: criterion.name for label, criterion in criteria.items() if criterion.must}
+def _requirements(reply: VerdictReply, musts: Mapping[str, str]) -> tuple[Requirement, ...]:
     labelled = [
         (str(label_in(requirement.requirement, tuple(musts))), requirement)
         for requirement in reply.requirements
@@ -421,8 +417,7 @@ def checked_ground(debate: Debate, ground: str) -> tuple[str, str]:
     verified = (citation for citation in citations if citation.status is CitationStatus.VERIFIED)
     if quote := next(verified, None):
         return quote.words, quote.source
-    criteria = criteria_of(debate.setup.playbook)
-    musts = {label: criterion.name for label, criterion in criteria.items() if criterion.must}
+    musts = musts_of(debate.setup.playbook)
     label = label_in(ground, tuple(musts))
     if label in musts:
         return musts[str(label)], ""
@@ -451,7 +446,7 @@ def _verdict_of_vote(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
     position = format_of(debate).positions(debate)[best]
     reasons = tuple(
         f"{debate.setup.agent(ballot.voter).name}: {ballot.reasons[best]}"
-        for ballot in (counted_ballots(debate, debate.tally) if debate.tally else ())
+        for ballot in counted_ballots(debate)
         if ballot.ranking[:1] == (best,)
     )
     unknown = {"status": RequirementStatus.UNKNOWN, "words": ""}

@@ -76,7 +76,7 @@ def _computed_confidence(debate: Debate, tally: Tally, verdict: Verdict, option:
     options, agents = options_of(debate), len(debate.setup.agents)
     votes = {
         ballot.voter: shares
-        for ballot in voting.counted_ballots(debate, tally)
+        for ballot in voting.counted_ballots(debate)
         if (shares := options.probabilities(ballot.probabilities))
     }
     counted = f"only {len(votes)} of {quantity(agents, 'ballot')} could be counted"

@@ -23,6 +23,11 @@ def criteria_of(playbook: Playbook | None) -> Mapping[str, PlaybookCriterion]:
     return {f"k{number}": criterion for number, criterion in enumerate(criteria, start=1)}
 
 
+def musts_of(playbook: Playbook | None) -> Mapping[str, str]:
+    """The names of the criteria that an option must meet, by the same ids."""
+    return {id_: item.name for id_, item in criteria_of(playbook).items() if item.must}
+
+
 def parts_of(playbook: Playbook | None) -> Mapping[str, VerdictPart]:
     """The extra sections of the verdict by the ids that the judge reads: v1, v2 and so on."""
     parts = playbook.verdict if playbook else ()

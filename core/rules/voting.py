@@ -120,12 +120,12 @@ def preferred_options(debate: Debate) -> Mapping[str, str] | None:
 
     None if there was no vote on options.
     """
-    options, tally = options_of(debate), debate.tally
-    if tally is None or not tally.options:
+    options = options_of(debate)
+    if debate.tally is None or not debate.tally.options:
         return None
     return {
         ballot.voter: leading(options.probabilities(ballot.probabilities))
-        for ballot in counted_ballots(debate, tally)
+        for ballot in counted_ballots(debate)
     }
 
 
@@ -156,12 +156,13 @@ def is_people_vote_closed(debate: Debate) -> bool:
     return debate.decision is not None and debate.decision.kind is not DecisionKind.REVISIT
 
 
-def counted_ballots(debate: Debate, tally: Tally) -> Sequence[Ballot]:
+def counted_ballots(debate: Debate) -> Sequence[Ballot]:
     """The ballots of the tally: those of the last round in which its voters voted.
 
-    These are the blind ballots only if the debate was skipped.
+    These are the blind ballots only if the debate was skipped. Empty without a tally.
     """
-    cast = [ballot for ballot in debate.ballots.values() if ballot.voter in tally.voters]
+    voters = debate.tally.voters if debate.tally else ()
+    cast = [ballot for ballot in debate.ballots.values() if ballot.voter in voters]
     last = max((ballot.turn.round for ballot in cast), default=0)
     return [ballot for ballot in cast if ballot.turn.round == last]
 
@@ -185,12 +186,10 @@ def last_abstentions(debate: Debate) -> Sequence[Abstention]:
 
 def is_uncounted(debate: Debate, agent: str) -> bool:
     """Whether the vote on options has no counted ballot of this agent."""
-    tally = debate.tally
-    if tally is None or not tally.options:
+    if debate.tally is None or not debate.tally.options:
         return False
-    return all(
-        ballot.voter != agent or not ballot.probabilities
-        for ballot in counted_ballots(debate, tally)
+    return not any(
+        ballot.voter == agent and ballot.probabilities for ballot in counted_ballots(debate)
     )
 
 

@@ -132,8 +132,7 @@ def no_decision_words(debate: Debate) -> str:
 
 def _basis_lines(debate: Debate, verdict: Verdict) -> Iterator[str]:
     yield confidence_words(verdict)
-    ballots = counted_ballots(debate, debate.tally) if debate.tally else ()
-    texts = (*debate.contributions.values(), verdict, *ballots)
+    texts = (*debate.contributions.values(), verdict, *counted_ballots(debate))
     if letters := letters_words(debate, texts):
         yield f"Letters that agents use for each other: {letters}"
     if sources := source_names(debate, verdict.model_dump_json()):

@@ -192,9 +192,7 @@ def option_lines(debate: Debate, tally: Tally, *, short: bool = False) -> Sequen
     With `short` all lines after the first have the form `0 of 3, mean 16%`.
     """
     options, lines = options_of(debate), list[ResultLine]()
-    ballots = [
-        options.probabilities(ballot.probabilities) for ballot in counted_ballots(debate, tally)
-    ]
+    ballots = (options.probabilities(item.probabilities) for item in counted_ballots(debate))
     votes = [ballot for ballot in ballots if ballot]
     agents = count_words(len(votes), "agent")
     if len(votes) < len(debate.setup.agents):
@@ -401,7 +399,7 @@ def vote_section(debate: Debate) -> str:
         ]
         texts.append(table(("Text of", "Its author favours", "Points", "First places"), rows))
         texts += [OWN_TEXT] if debate.setup.vote.exclude_self else []
-        texts += [_ballot(debate, ballot) for ballot in counted_ballots(debate, tally)]
+        texts += [_ballot(debate, ballot) for ballot in counted_ballots(debate)]
     missing = [
         f"{name_of(debate, agent)}: {reason}" for agent, reason in missing_ballots(debate).items()
     ]

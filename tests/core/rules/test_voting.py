@@ -11,7 +11,7 @@ from core.debate.debate_events import DebateStarted
 from core.debate.log import fold
 from core.debate.rules import VoteRules
 from core.debate.turn import Act, Turn
-from core.debate.turn_events import BallotCast
+from core.debate.turn_events import BallotCast, VoteTallied
 from core.debate.vote import Ballot, Option, Tally
 from core.rules.options import OptionList
 from core.rules.voting import best_texts, count, counted_ballots, winning_options
@@ -188,7 +188,7 @@ def test_the_ballots_behind_a_tally_are_those_it_counted(
     ]
     turns = [Turn(act=Act.BALLOT, round=number, agent=voter) for number, voter in cast]
     ballots = [BallotCast(ballot=Ballot(turn=turn, ranking=(turn.agent,))) for turn in turns]
-    debate = fold(log_of([DebateStarted(setup=a_setup()), *ballots]))
     tally = Tally(scores=(), winners=(), controversial=False, voters=voters)
+    debate = fold(log_of([DebateStarted(setup=a_setup()), *ballots, VoteTallied(tally=tally)]))
 
-    assert [ballot.turn.key for ballot in counted_ballots(debate, tally)] == expected
+    assert [ballot.turn.key for ballot in counted_ballots(debate)] == expected
