@@ -201,7 +201,10 @@ class AnswerQuestions:
         """
         debate = await self.facts.debate(reply.debate_id)
         if debate.status is not Status.RUNNING:
-            return self._after_end(debate, reply)
+            if reply.origin in debate.message_ids or not reply.text:
+                return ReplyOutcome.TAKEN
+            self.note.count(debate.id, reply.by)
+            return ReplyOutcome.AFTER_END
         if (
             reply.origin in debate.deleted_messages
             or debate.edit_times.get(reply.origin, "") > reply.edited
@@ -218,17 +221,13 @@ class AnswerQuestions:
             debate, reply, content, earlier_note=note.text if note else ""
         )
         late_answers = await self._correct(debate, reply, answers)
-        note_text = _full_note(debate, reply, note_text, late_answers)
+        # The text that answers no question, and the answers that came too late.
+        lines = [_about(debate, answer) for answer in late_answers if answer.text]
+        note_text = "\n".join(filter(None, (note_text and f"{reply.to}{note_text}", *lines)))
         if not await self._put_note(reply, note_text):
             return ReplyOutcome.AFTER_END
         # Only the author knows whether the note answers a question that is open by now.
         return ReplyOutcome.UNCLEAR if content.is_unclear and not answers else ReplyOutcome.TAKEN
-
-    def _after_end(self, debate: Debate, reply: PersonsReply) -> ReplyOutcome:
-        if reply.origin in debate.message_ids or not reply.text:
-            return ReplyOutcome.TAKEN
-        self.note.count(debate.id, reply.by)
-        return ReplyOutcome.AFTER_END
 
     async def _correct(
         self, debate: Debate, reply: PersonsReply, answers: Sequence[GivenAnswer]
@@ -450,14 +449,6 @@ def _answers_and_note(
     if is_answer_only:
         return [GivenAnswer(numbers[0], answer_in(reply.text))], ""
     return (), reply.text
-
-
-def _full_note(
-    debate: Debate, reply: PersonsReply, text: str, late_answers: Sequence[GivenAnswer]
-) -> str:
-    """Join the text that answers no question and the answers that came too late."""
-    lines = [_about(debate, answer) for answer in late_answers if answer.text]
-    return "\n".join(filter(None, (text and f"{reply.to}{text}", *lines)))
 
 
 def _is_changeable(debate: Debate, number: int) -> bool:
