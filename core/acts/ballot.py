@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from core.acts.act import ACTS, ActSpec
-from core.acts.context import candidates, option_labels, round_summary_parts
+from core.acts.context import candidate_parts, candidates, option_labels, round_summary_parts
 from core.acts.replies import NOBODY, label_type, narrow_form, number_in
 from core.acts.request_for import ask_model
 from core.debate.contributions import Contribution
@@ -232,17 +232,13 @@ def mover_labels(debate: Debate) -> tuple[str, ...]:
 
 
 def _turn_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
-    positions = [
-        Part(kind=PartKind.CANDIDATE, label=label, text=candidate.text, trim_priority=2)
-        for label, candidate in candidates(debate, turn).items()
-    ]
     critiques = [
         Part(kind=PartKind.CRITIQUE, label=label, text=in_brief(text), trim_priority=3)
         for label, text in possible_movers(debate, turn).items()
         if text.turn.act is Act.CRITIQUE
     ]
     history = (*round_summary_parts(debate, turn), *format_of(debate).shown_parts(debate, turn))
-    return (*history, *positions, *critiques)
+    return (*history, *candidate_parts(debate, turn), *critiques)
 
 
 def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:

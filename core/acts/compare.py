@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from core.acts.act import ACTS, ActSpec, always, side_act
-from core.acts.context import candidates
+from core.acts.context import candidate_parts, candidates
 from core.acts.replies import first_sentence, label_in, label_type, narrow_form
 from core.acts.request_for import ask_model
 from core.debate.contributions import Question
@@ -21,7 +21,7 @@ from core.debate.turn_events import FacilitatorDecided, GatePassed, OptionsMerge
 from core.debate.vote import Guidance, NextStep, Option, Options, QuestionKind
 from core.errors import CallFailed
 from core.llm.call import ModelCalls
-from core.request import Effort, Part, PartKind
+from core.request import Effort
 from core.rules import gate
 from core.rules.formats import panel, review
 from core.rules.options import MOST_OPTIONS, merge_by_rules, short_names, with_none_of_these
@@ -146,10 +146,7 @@ ACTS[Act.OPTIONS] = side_act(
         "labels": ", ".join(candidates(debate, turn)),
         "most": MOST_OPTIONS,
     },
-    turn_parts=lambda debate, turn: [
-        Part(kind=PartKind.CANDIDATE, label=label, text=candidate.text, trim_priority=2)
-        for label, candidate in candidates(debate, turn).items()
-    ],
+    turn_parts=candidate_parts,
     skips_cache=always,
     perform=merge,
 )

@@ -77,6 +77,13 @@ def candidates(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
     return {f"p{number}": positions[agent] for number, agent in enumerate(order, start=1)}
 
 
+def candidate_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
+    return [
+        Part(kind=PartKind.CANDIDATE, label=label, text=candidate.text, trim_priority=2)
+        for label, candidate in candidates(debate, turn).items()
+    ]
+
+
 def option_labels(debate: Debate) -> tuple[str, ...]:
     return tuple(item.id for item in options_of(debate).items)
 
