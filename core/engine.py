@@ -328,7 +328,13 @@ class _Run:
                 self._dropped += error.usage
                 self._postpone(turn, None)
                 return
-            event = _failure_event(turn, error)
+            cause = FailureCause.PASSING
+            if isinstance(error, CapReached):
+                cause = FailureCause.CAP
+            elif isinstance(error, KeyRefused | ProviderMissing):
+                cause = FailureCause.KEY
+            failure = Failure(turn=turn, reason=str(error), usage=error.usage, cause=cause)
+            event = TurnFailed(failure=failure)
             _log.warning("turn failed", debate=debate.id, turn=turn.key, reason=str(error))
         except asyncio.CancelledError:
             self._dropped = sum(usages, start=self._dropped)
@@ -475,13 +481,3 @@ def _finishes_first(debate: Debate) -> bool:
 
 def _late(turn: Turn, reason: str) -> TurnFailed:
     return TurnFailed(failure=Failure(turn=turn, reason=reason, usage=Usage()))
-
-
-def _failure_event(turn: Turn, error: CallFailed) -> TurnFailed:
-    cause = FailureCause.PASSING
-    if isinstance(error, CapReached):
-        cause = FailureCause.CAP
-    elif isinstance(error, KeyRefused | ProviderMissing):
-        cause = FailureCause.KEY
-    failure = Failure(turn=turn, reason=str(error), usage=error.usage, cause=cause)
-    return TurnFailed(failure=failure)

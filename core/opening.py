@@ -135,6 +135,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     when, termination = _ending(request, settings)
     copied_fields: dict[str, Any] = {name: getattr(request, name) for name in _FROM_REQUEST}
     copied_fields |= {name: getattr(settings, name) for name in _FROM_SETTINGS}
+    room = 0 if form == REVIEW else max(0, MOST_SOURCES - len(request.references))
     return Setup(
         **copied_fields,
         question=question,
@@ -155,7 +156,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         when=when,
         termination=termination,
         summarization=_fitting(settings.summarization, form),
-        references=(*request.references, *_linked_sources(request, form)),
+        references=(*request.references, *new_links(request.linked, request.references)[:room]),
         delimiter=delimiter,
         warnings=(
             *(*settings.warnings, *request.warnings, *roster.warnings),
@@ -176,12 +177,6 @@ def _ending(request: DebateRequest, settings: Settings) -> tuple[When, Terminati
     if request.rounds is not None and request.when is None:
         return When.ALWAYS, settings.termination.model_copy(update={"ending": Ending.FIXED})
     return request.when or settings.when, settings.termination
-
-
-def _linked_sources(request: DebateRequest, form: str) -> Sequence[SourceReference]:
-    """Return the links to read, up to the maximum of sources. A review reads no links."""
-    room = 0 if form == REVIEW else max(0, MOST_SOURCES - len(request.references))
-    return new_links(request.linked, request.references)[:room]
 
 
 def _with_agenda(settings: Settings, form: str) -> tuple[Agenda | None, Settings]:

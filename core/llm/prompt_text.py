@@ -100,20 +100,15 @@ def quote(part: Part, delimiter: str) -> str:
         return redact(part.text)
     if len(delimiter) < _SHORTEST:
         raise ValueError("The delimiter is too short.")
-    label = _without_claim(" ".join(redact(clean(part.label)).split()))
+    label = " ".join(redact(clean(part.label)).split())
+    # A label that claims to be by the team loses the word. A sign that is no letter replaces it, so
+    # that its neighbours cannot form it again.
+    plain = unicodedata.normalize("NFKD", label).translate(_LOOK_ALIKE)
+    plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
+    label = _TEAM.sub("…", plain) if _CLAIM.search(plain) else label
     label = _without(delimiter, label.translate(_MARKS))
     author = _AUTHORS.get(part.kind, _OTHERS)
     return f'<<<{delimiter} {author} "{label}"\n{as_data(part.text, delimiter)}\n>>>{delimiter}'
-
-
-def _without_claim(label: str) -> str:
-    """The label without the word "team" if it claims that the team is the author.
-
-    A sign that is no letter replaces the word, so that its neighbours cannot form it again.
-    """
-    plain = unicodedata.normalize("NFKD", label).translate(_LOOK_ALIKE)
-    plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
-    return _TEAM.sub("…", plain) if _CLAIM.search(plain) else label
 
 
 # A debate shows the same text under many labels: as a position, an agent's own, a candidate. The

@@ -66,7 +66,11 @@ def reply_fault(
     if _REFUSAL.fullmatch(text.strip()):
         refusal = " ".join(text.split())
         return ReplyUnusable(f"{model} refused to answer: {refusal}", usage=usage)
-    if _repeats_itself(text):
+    words = text.split()[-_LOOP_WORDS:]
+    if any(
+        words[-length * _LOOP_REPEATS :] == words[-length:] * _LOOP_REPEATS
+        for length in range(1, len(words) // _LOOP_REPEATS + 1)
+    ):
         return ReplyUnusable(f"{model} repeated the same words again and again.", usage=usage)
     return None
 
@@ -103,15 +107,6 @@ def _is_echo(request: ModelRequest, text: str) -> bool:
     tasks = [" ".join(words) for words in word_lists if all(word in text for word in words)]
     reply_text = " ".join(text.split()) if tasks else ""
     return any(len(task) >= _MIN_ECHO_CHARS and task in reply_text for task in tasks)
-
-
-def _repeats_itself(text: str) -> bool:
-    """Whether the reply ends in a loop of the same words."""
-    words = text.split()[-_LOOP_WORDS:]
-    return any(
-        words[-length * _LOOP_REPEATS :] == words[-length:] * _LOOP_REPEATS
-        for length in range(1, len(words) // _LOOP_REPEATS + 1)
-    )
 
 
 def without_preamble(text: str) -> str:

@@ -14,7 +14,6 @@ from core.debate.agents import EXAMPLE, OFFLINE
 from core.debate.state import Debate
 from core.debate.turn import BESIDE
 from core.debate.verdict import RequirementStatus, Verdict, VerdictSource
-from core.debate.vote import Tally
 from core.figures import percent, quantity
 from core.rules import voting
 from core.rules.agreement import GAP_FROM, Probabilities, mean, spread_of
@@ -69,10 +68,6 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
     option = options_of(debate).resolve(verdict.option)
     if not option:
         return Confidence(None, ("the verdict takes none of the options that were voted on",))
-    return _computed_confidence(debate, debate.tally, verdict, option)
-
-
-def _computed_confidence(debate: Debate, tally: Tally, verdict: Verdict, option: str) -> Confidence:
     options, agents = options_of(debate), len(debate.setup.agents)
     votes = {
         ballot.voter: shares
@@ -90,7 +85,7 @@ def _computed_confidence(debate: Debate, tally: Tally, verdict: Verdict, option:
     if len(votes) < agents:
         abstentions = voting.last_abstentions(debate)
         abstainers = {item.turn.agent for item in abstentions if item.declared}.difference(
-            tally.voters
+            debate.tally.voters
         )
         rests_on.append(counted + (f", {len(abstainers)} abstained" if abstainers else ""))
         deduction += _MISSING * (agents - len(votes)) / agents

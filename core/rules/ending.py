@@ -143,10 +143,6 @@ def rounds_words(debate: Debate) -> str:
         return f"{'at most ' if early and planned > 1 else ''}{quantity(planned, 'round')}"
     if not count:
         return f"{'only first answers were' if debate.contributions else 'no answer was'} given"
-    return _held_words(debate, count, planned)
-
-
-def _held_words(debate: Debate, count: int, planned: int) -> str:
     # A stop or a time limit may have ended the debate during the last round.
     pending = turns_ready(debate, count) if schedule.is_cut_short(debate) else ()
     end = ""

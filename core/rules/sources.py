@@ -70,10 +70,7 @@ def page_reference(link: str, by: Person) -> SourceReference:
 def new_links(
     links: Sequence[SourceReference], references: Sequence[SourceReference]
 ) -> Sequence[SourceReference]:
-    """The links that are not among a debate's references, in order.
-
-    `MOST_SOURCES` is not applied.
-    """
+    """The links that are not among a debate's references, in order; also beyond `MOST_SOURCES`."""
     keys = {(reference.kind, reference.fetch) for reference in references}
     return [link for link in links if (link.kind, link.fetch) not in keys]
 
