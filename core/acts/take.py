@@ -84,10 +84,10 @@ class Turns:
         """
         if turn.act is Act.READING:
             return await read_source(self._reader, debate, turn)
-        act = ACTS[turn.act]
+        act, setup = ACTS[turn.act], debate.setup
         perform = act.perform
         assert perform, f"{turn.act} is no turn of a debate."  # noqa: S101 - the schedule has none
-        provider = debate.setup.agent(turn.agent).provider if act.asks_model else ""
+        provider = setup.agent(turn.agent).provider if act.asks_model else ""
         async with self._calls.admission(provider, is_background=turn.act in BESIDE):
             if debate.evidence:
                 # Splitting long sources takes a second, so it is done once for all turns.
@@ -96,8 +96,7 @@ class Turns:
             asker, budget = "", None
             if self._secret is not None:
                 self._key = self._key or await self._secret()
-                place = debate.setup.place
-                asker = pseudonym(self._key, f"{place.workspace}/{debate.setup.asked_by.id}")
+                asker = pseudonym(self._key, f"{setup.place.workspace}/{setup.asked_by.id}")
             if self._reservations is not None:
                 budget = Budget(reservations=self._reservations, debate_id=debate.id, turn=turn.key)
             scope = CallScope(

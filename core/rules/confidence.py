@@ -65,10 +65,10 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
         return Confidence(None, (_BY_RULES,))
     if review.NOT_READY in verdict.warnings:
         return Confidence(None, (_BY_FINDINGS,))
-    option = options_of(debate).resolve(verdict.option)
+    options, agents = options_of(debate), len(debate.setup.agents)
+    option = options.resolve(verdict.option)
     if not option:
         return Confidence(None, ("the verdict takes none of the options that were voted on",))
-    options, agents = options_of(debate), len(debate.setup.agents)
     votes = {
         ballot.voter: shares
         for ballot in voting.counted_ballots(debate)
