@@ -71,7 +71,12 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
-            _add_example(error)
+            context, parameter = error.ctx, error.param
+            if context and parameter and type(error).__name__ == "MissingParameter":
+                name, command = str(parameter.name), context.command_path
+                value = _ARGUMENTS.get(name) or _FILES.get(str(context.info_name), name)
+                error.message = f"For example: {command} {value}\n{command} --help says more"
+                error.ctx = None  # else Typer prints a usage line, which only repeats the name
             from pydantic import ValidationError  # noqa: PLC0415 - help must not wait for it
 
             from core.wrong_values import wrong  # noqa: PLC0415 - help must not wait for it
@@ -83,19 +88,6 @@ class Commands(TyperGroup):
                     text = f"it {text}, not {str(first['input'])!r}"
                 error.message = f"{text}."
             raise
-
-
-def _add_example(error: typer.BadParameter) -> None:
-    """Replace the error for a missing argument by an example of the command."""
-    context, parameter = error.ctx, error.param
-    if context is None or parameter is None or type(error).__name__ != "MissingParameter":
-        return
-    name = str(parameter.name)
-    value = _ARGUMENTS.get(name) or _FILES.get(str(context.info_name), name)
-    # Without a context Typer prints no usage line, which would repeat the argument's name only.
-    error.ctx = None
-    path = context.command_path
-    error.message = f"For example: {path} {value}\n{path} --help says more"
 
 
 @cache
