@@ -90,7 +90,7 @@ def html(text: str, level: int, sources: Collection[str] = ()) -> Markup:
     if tokens is None:
         return Markup('<p class="plain">{}</p>').format(text)
     last, in_link = level, False
-    for token in _flatten(tokens):
+    for token in (item for block in tokens for item in (block, *(block.children or ()))):
         match token.type:
             case "heading_open":
                 last = max(min(int(token.tag[1:]), last + 1, _DEEPEST), level + 1)
@@ -124,12 +124,6 @@ def line(text: str) -> Markup:
 def _shorten(text: str) -> str:
     text = visible(text)
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}{_CUT}"
-
-
-def _flatten(tokens: Sequence[Token]) -> Iterator[Token]:
-    for token in tokens:
-        yield token
-        yield from token.children or ()
 
 
 _FOLDER = Path(__file__).parent
