@@ -138,15 +138,6 @@ def _card(scene: Scene) -> MessageView:
     return card(debate, next(c for c in cards if card_key(debate.id, c.turn.key) == scene.key))
 
 
-def _headline(scene: Scene) -> MessageView:
-    verdict, pages = _required(scene.debate.verdict), scene.pages
-    return headline(scene.debate, verdict, superseded=scene.superseded, pages=pages)
-
-
-def _vote(scene: Scene) -> MessageView:
-    return vote_post(scene.debate, _required(scene.debate.tally), superseded=scene.superseded)
-
-
 def _required(value: T | None) -> T:
     if value is None:
         raise LogBroken("The log lacks the data that one of its posts shows.")
@@ -211,11 +202,6 @@ def _answer(occasion: Occasion[FollowUpAnswered]) -> Sequence[MessageView]:
     answer = occasion.event.answer
     question = occasion.debate.follow_ups[int(answer.turn.target or 1) - 1]
     return answer_views(occasion.debate, question, answer)
-
-
-def _verdict_reply(occasion: Occasion[VerdictReached]) -> MessageView:
-    address = address_of(headline_key(occasion.debate.id, occasion.event.edition))
-    return notices.verdict_in_short(occasion.debate, occasion.event.verdict, address)
 
 
 def _reminders(occasion: Occasion[ReminderDue]) -> Sequence[MessageView]:
@@ -423,7 +409,9 @@ POSTS: Final[Sequence[Post[Any]]] = (
     Post(
         on=VoteTallied,
         when=lambda occasion: _counts(occasion) and _is_loud(occasion),
-        shows=_vote,
+        shows=lambda scene: vote_post(
+            scene.debate, _required(scene.debate.tally), superseded=scene.superseded
+        ),
         name="vote",
         prompt=(PeopleBallotCast, DecisionRecorded),
         of_edition=True,
@@ -439,7 +427,12 @@ POSTS: Final[Sequence[Post[Any]]] = (
     Post(
         on=VerdictReached,
         when=_counts,
-        shows=_headline,
+        shows=lambda scene: headline(
+            scene.debate,
+            _required(scene.debate.verdict),
+            superseded=scene.superseded,
+            pages=scene.pages,
+        ),
         name="headline",
         prompt=(PeopleBallotCast, DecisionRecorded, OutcomeGiven),
         of_edition=True,
@@ -449,7 +442,13 @@ POSTS: Final[Sequence[Post[Any]]] = (
     Post(
         on=VerdictReached,
         when=_counts,
-        view=lambda occasion: [_verdict_reply(occasion)],
+        view=lambda occasion: [
+            notices.verdict_in_short(
+                occasion.debate,
+                occasion.event.verdict,
+                address_of(headline_key(occasion.debate.id, occasion.event.edition)),
+            )
+        ],
         key=lambda occasion, _: asking_thread_key(
             occasion.debate.id,
             "verdict" if occasion.event.edition == 1 else f"verdict/{occasion.event.edition}",
