@@ -201,8 +201,10 @@ class LivingPosts:
         scene = Scene(debate=debate, key=row.key, pages=self.pages)
         if post.of_edition and _edition_of(row.key) < debate.edition:
             scene = await self._superseded_scene(scene)
-        elif post.name == "board":
-            scene = replace(scene, remarks=await self._remarks(debate))
+        elif post.name == "board" and self.rows:
+            pin = await self.rows.row_by_key(pin_key(debate.id))
+            if pin and pin.error:
+                scene = replace(scene, remarks=[f"The board could not be pinned: {pin.error}"])
         elif post.name == "pin" and self.channels and debate.status is Status.CONCLUDED:
             settings = await self.channels.get(debate.setup.place)
             scene = replace(scene, keep_pinned=settings.keep_pinned)
@@ -222,10 +224,6 @@ class LivingPosts:
             "another vote and verdict follow in the thread."
         )
         return replace(scene, debate=before, superseded=note)
-
-    async def _remarks(self, debate: Debate) -> Sequence[str]:
-        pin = await self.rows.row_by_key(pin_key(debate.id)) if self.rows else None
-        return [f"The board could not be pinned: {pin.error}"] if pin and pin.error else []
 
 
 def _edition_of(key: str) -> int:
