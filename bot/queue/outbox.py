@@ -158,21 +158,16 @@ class Outbox:
             leases.check(lane)
             while (seconds := await self.steps[kind](lane)) is not None:
                 # Rows that other processes queue set no event here.
-                await _wait(news, min(seconds, POLL_SECONDS) if leases.is_shared else seconds)
+                longest = min(seconds, POLL_SECONDS) if leases.is_shared else seconds
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(news.wait(), longest)
+                news.clear()
                 leases.check(lane)
         except LaneLost as error:
             _log.warning("let go", lane=lane, reason=str(error))
         finally:
             del self._news[lane]
             leases.rest(lane)
-
-
-async def _wait(news: asyncio.Event, seconds: float) -> None:
-    """Wait for at most `seconds`, or until there is new work."""
-    if seconds > 0:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(news.wait(), seconds)
-    news.clear()
 
 
 #: How often `PostAddresses` looks for a debate's thread, twice a second, before it gives up.
