@@ -229,9 +229,6 @@ async def deleting_daily(
             await task
 
 
-_BYTES = 8
-
-
 class DebatePageGrants(TableUser):
     """The port `PageGrants` on the bot's database."""
 
@@ -239,7 +236,7 @@ class DebatePageGrants(TableUser):
         values = {
             "debate_id": debate.id,
             "workspace": debate.setup.place.workspace,
-            "granted": secrets.token_hex(_BYTES),
+            "granted": secrets.token_hex(8),
         }
 
         def make_or_read(connection: Connection) -> str:
