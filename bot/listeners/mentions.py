@@ -123,13 +123,6 @@ async def _answer(message: IncomingMessage) -> MessageView | None:
     if isinstance(reading, UnclearText):
         form, command, thread = reading.subcommand.form, reading.command, posted.thread_ts
         return confirm_command(text, form, command, origin=origin, ts=posted.ts, thread=thread)
-    return await _run_as_command(message, reading, author, text)
-
-
-async def _run_as_command(
-    message: IncomingMessage, reading: Reading, author: Person, text: str
-) -> MessageView | None:
-    """Run the text like `/debate` with the same text, except for forms and private subcommands."""
     row = reading.subcommand if isinstance(reading, SubcommandCall) else None
     if row and (row.opens_form or row.is_private):
         return notice(answers.command_only(text))
