@@ -103,17 +103,15 @@ async def open_start_form(
         await context.check_channel(here)
     # If the message has more than a question, the whole message becomes the context.
     question = extract_question(text)
-    message = "" if question == text.strip() else _cut(text, context, target)
+    message = "" if question == text.strip() else text
+    # With the line about its source it must fit into the context.
+    room = context.acts.start.bounds.context_characters - len(_source_line(target)) - 2
+    if len(message) > max(0, room):
+        message = message[: max(0, room - len(_CUT))] + _CUT
     first, *more_fields = split_into_fields(message)
     usual = await context.acts.start.usual(here, playbook or None)
     draft = FormDraft(question=question, context=first, more=tuple(more_fields), choices=usual)
     await context.open(act, await _form_with_estimate(context, draft, target, here, by=act.person))
-
-
-def _cut(text: str, context: ListenerContext, target: FormTarget) -> str:
-    """Cut a message to the limit of a context, less the line with its source."""
-    room = context.acts.start.bounds.context_characters - len(_source_line(target)) - 2
-    return text if len(text) <= room else text[: max(0, room - len(_CUT))] + _CUT
 
 
 def _source_line(target: FormTarget) -> str:
