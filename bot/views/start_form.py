@@ -172,7 +172,14 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         text_input(_QUESTION, value=draft.question[:FIELD_TEXT], multiline=True),
         *context(*_from(target)),
         text_input(context_field, value=draft.context[:FIELD_TEXT], multiline=True),
-        *(_further_context(number, text) for number, text in enumerate(draft.more, start=2)),
+        *(
+            text_input(
+                _field(further(FieldId.CONTEXT, number), f"Context, part {number}"),
+                value=text[:FIELD_TEXT],
+                multiline=True,
+            )
+            for number, text in enumerate(draft.more, start=2)
+        ),
         text_input(_SOURCES, multiline=True),
         *([checkbox(thread, "Give the agents what was said in it")] if target.thread else []),
         {**block, "block_id": _ESTIMATE_BLOCK},
@@ -194,9 +201,9 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
     )
 
 
-def _field(name: FieldId, label: str, hint: str = "") -> Field:
+def _field(name: str, label: str, hint: str = "") -> Field:
     """A field that may be left empty."""
-    return Field(name.value, label, hint, optional=True)
+    return Field(name, label, hint, optional=True)
 
 
 def settings_form(
@@ -253,12 +260,6 @@ def _with_dispatch(block: Block) -> Block:
     """The block; in a menu that changes the estimate, Slack reports each choice at once."""
     name = str(block.get("block_id", "")).partition("~")[0]
     return {**block, "dispatch_action": True} if name in set(COSTLY) else block
-
-
-def _further_context(number: int, text: str) -> Block:
-    name, label = further(FieldId.CONTEXT, number), f"Context, part {number}"
-    field = Field(name, label, optional=True)
-    return text_input(field, value=text[:FIELD_TEXT], multiline=True)
 
 
 # --- fields, each declared once for one or both forms ---
