@@ -101,7 +101,6 @@ class Landings(TableUser):
 # Statements are made once: making them anew costs more than running them.
 _IN_LANE = QUEUE.c.lane == bindparam("in_lane")
 _IS_DEAD = IS_LANDING & (QUEUE.c.state == PostState.FAILED)
-_IS_CLOSING = IS_LANDING & (QUEUE.c.state == PostState.GONE)
 _IS_ALIVE = IS_LANDING & QUEUE.c.state.in_(["waiting", "sending", "gone"])
 _ROWS = select(*QUEUE.c, (QUEUE.c.due - NOW).label("due_in"))
 _NEXT = (
@@ -120,7 +119,7 @@ _PLACES = (
     .where(IS_LANDING, _IN_LANE, QUEUE.c.ts != "")
     .order_by(QUEUE.c.id)
 )
-_CLOSED = select(QUEUE.c.channel, QUEUE.c.error).where(_IS_CLOSING)
+_CLOSED = select(QUEUE.c.channel, QUEUE.c.error).where(IS_LANDING, QUEUE.c.state == PostState.GONE)
 _FAILED = (
     _ROWS.where(_IS_DEAD | (_IS_ALIVE & QUEUE.c.error.is_not(None)))
     .order_by(QUEUE.c.id)
