@@ -198,7 +198,26 @@ class WebhookReceiver:
             "User-Agent": "Moot",
         }
         async with self._report_errors():
-            return await self._post(body, headers)
+            check_address(self.webhook.url, self.may_call)
+            async with (
+                guarded_session(self.may_call, auto_decompress=False) as session,
+                session.post(
+                    self.webhook.url, data=body, headers=headers, allow_redirects=False
+                ) as answer,
+            ):
+                # The body is not read: it may be endless.
+                status, after = answer.status, answer.headers.get("Retry-After", "")
+        if status // 100 == 2:  # noqa: PLR2004 - any code of success
+            return LandedRecord()
+        words = f"{self._host} answered with the code {status}."
+        if status == _GONE:
+            raise ReceiverClosed(f"{words} Nothing more is sent to it.")
+        if status // 100 == 3:  # noqa: PLR2004 - a redirect
+            raise LandingFailed(
+                f"{words} Redirects are not followed: set the new address in the settings."
+            )
+        has_wait = status in {_TOO_MANY, _UNAVAILABLE} and after.isascii() and after.isdigit()
+        raise LandingFailed(words, after=float(after[:9]) if has_wait else None)
 
     @asynccontextmanager
     async def _report_errors(self) -> AsyncGenerator[None]:
@@ -222,29 +241,6 @@ class WebhookReceiver:
     def _host(self) -> str:
         """The host, without path and query: these may contain a token."""
         return urlsplit(self.webhook.url).netloc
-
-    async def _post(self, body: bytes, headers: Mapping[str, str]) -> LandedRecord:
-        check_address(self.webhook.url, self.may_call)
-        async with (
-            guarded_session(self.may_call, auto_decompress=False) as session,
-            session.post(
-                self.webhook.url, data=body, headers=headers, allow_redirects=False
-            ) as answer,
-        ):
-            # The body is not read: it may be endless.
-            status = answer.status
-            after = answer.headers.get("Retry-After", "")
-        if status // 100 == 2:  # noqa: PLR2004 - any code of success
-            return LandedRecord()
-        words = f"{self._host} answered with the code {status}."
-        if status == _GONE:
-            raise ReceiverClosed(f"{words} Nothing more is sent to it.")
-        if status // 100 == 3:  # noqa: PLR2004 - a redirect
-            raise LandingFailed(
-                f"{words} Redirects are not followed: set the new address in the settings."
-            )
-        has_wait = status in {_TOO_MANY, _UNAVAILABLE} and after.isascii() and after.isdigit()
-        raise LandingFailed(words, after=float(after[:9]) if has_wait else None)
 
 
 def check_address(url: str, may_call: Callable[[Ip], bool]) -> None:
