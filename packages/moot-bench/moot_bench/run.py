@@ -14,7 +14,7 @@ from core.debate.log import RecordedEvent, fold, usage_of
 from core.debate.people import Person
 from core.debate.setup import Setup
 from core.debate.state import Debate, Status
-from core.debate.turn import Act, Turn
+from core.debate.turn import Act
 from core.debate.verdict import VerdictSource
 from core.engine import Engine
 from core.errors import BadInput
@@ -27,6 +27,7 @@ from core.rules.options import current_stance, leading, options_of
 from core.rules.schedule import rounds_held
 from core.rules.voting import winning_options
 from core.settings import Settings
+from core.telling import Sinks
 from core.usage import Cap, SpendingScope, Usage
 from core.use_cases.start import new_debate_id
 
@@ -46,14 +47,6 @@ _NOTHING = Decimal(0)
 _MATCHED = (ArmForm.THINK, ArmForm.BEST_OF)
 _NO_DEBATE = "{} needs a debate whose {} it is to match: add critique."
 _REMEDY = "Run the same command with a higher --max-usd to go on."
-
-
-class _SilentSink:
-    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
-        """Nothing."""
-
-    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Nothing."""
 
 
 @dataclass(frozen=True)
@@ -166,12 +159,7 @@ class Bench:
             judged=self.judged,
             budgets=self._budgets,
         )
-        engine = Engine(
-            store=self.store,
-            turns=turns,
-            sink=_SilentSink(),
-            clock=self.clock,
-        )
+        engine = Engine(store=self.store, turns=turns, sink=Sinks(), clock=self.clock)
         for number, task in enumerate(tasks, start=1):
             if number == CORRECTED_AFTER + 1:
                 arms = [self._corrected_arm(arm, arms) for arm in arms]
