@@ -234,7 +234,7 @@ def paired_bootstrap(
     return Interval(fmean(differences), low, high)
 
 
-def p_value(differences: Sequence[float], *, seed: int = 1) -> float:
+def p_value(differences: Sequence[float]) -> float:
     """How often differences at least so great come up where the two arms are the same.
 
     Exact where all differences are of one size (right against wrong), else drawn.
@@ -247,7 +247,7 @@ def p_value(differences: Sequence[float], *, seed: int = 1) -> float:
         ahead = round((total / sizes[0] + count) / 2)
         tail = sum(comb(count, k) for k in range(ahead, count + 1)) / 2**count
         return min(1.0, 2 * tail)
-    chance = Random(seed)  # noqa: S311 - no secret
+    chance = Random(1)  # noqa: S311 - no secret
     as_great = 0
     for _ in range(_FLIPS):
         signs = chance.getrandbits(count)
