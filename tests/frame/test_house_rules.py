@@ -29,7 +29,6 @@ LONGER_FUNCTIONS = {
     "bot/terminal/debating.py hold": "the command from what was typed to the exit code",
     "bot/terminal/records.py score": "the command from what was typed to the exit code",
     "packages/moot-bench/moot_bench/bench.py hold_bench": "from what was typed to the exit code",
-    "packages/moot-bench/moot_bench/command.py bench": "one parameter per option",
     "bot/views/start_form.py start_form": "the form's fields in their order",
     "bot/views/start_form.py settings_form": "the form's fields in their order",
     "core/transcript/record.py outcome": "the record's keys in their order",

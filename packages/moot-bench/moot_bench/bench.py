@@ -1,7 +1,6 @@
 """Holds a bench: reads its questions, plans its arms, asks the models and writes the report."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
@@ -30,6 +29,7 @@ from core.settings import Settings
 from moot_bench.arms import Arm, ArmForm, arms_for, setup_of
 from moot_bench.chart import CHART, cost_chart, has_charts
 from moot_bench.comparison import ArmKind, ArmMeasure
+from moot_bench.options import BenchCommand
 from moot_bench.recall import Readers, SavedReplies, calls_words
 from moot_bench.recorded import (
     SECOND,
@@ -57,32 +57,6 @@ _REPLAYED = (ArmForm.SOLO, ArmForm.VOTE, ArmForm.GATE, ArmForm.CRITIQUE)
 _BEFORE_DEBATE = (ArmForm.SOLO, ArmForm.VOTE)
 
 
-@dataclass(frozen=True, kw_only=True)
-class BenchCommand:
-    #: A file of questions; None: those that come with Moot.
-    tasks: Path | None = None
-    #: ForecastBench's resolutions of them.
-    answers: Path | None = None
-    #: Recorded answers instead of models.
-    replay: Path | None = None
-    arms: Sequence[str] = ()
-    #: `provider/model`; none: the settings' one.
-    models: Sequence[str] = ()
-    #: Number of questions; None: all.
-    questions: int | None = None
-    #: US dollars for the whole log; None: no cap.
-    max_usd: Decimal | None = None
-    log: Path
-    config: Path | None = None
-    #: A folder for report, picture and answers; None: the report goes to standard output only.
-    output: Path | None = None
-    #: A page with the report and how it came about; None: none is written.
-    page: Path | None = None
-    #: `provider/model` of those that look for later-named reasons; none: nobody does.
-    readers: Sequence[str] = ()
-    dry_run: bool = False
-
-
 async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from options to report
     """Hold the bench, or go on with it, and write what came of it.
 
@@ -108,7 +82,11 @@ async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from opti
         provider = ReplayProvider(recorded)
         calls = ModelCalls({provider.name: provider}, SystemClock())
     else:
-        tasks, models = _tasks(command), _models(command.models, settings)
+        tasks, models = own_tasks(), _models(command.model_names, settings)
+        if command.tasks:
+            resolutions = _read(command.answers) if command.answers else ""
+            text, name = _read(command.tasks), command.tasks.name
+            tasks = read_tasks(text, name=name, answers=resolutions)
         calls = build_calls(environment, settings, plugins=plugins)
     tasks = tasks[: command.questions]
     # Second answers were given after reading those of all models.
@@ -125,13 +103,13 @@ async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from opti
             clock=clock,
             estimating=estimating(settings),
             asker=user,
-            max_usd=None if command.replay else command.max_usd,
+            max_usd=None if command.replay else command.cap,
             judged=command.replay is None,
         )
         try:
             if command.replay is None:
                 arms = await runs.plan(arms, tasks[0])
-                _tell_plan(runs, arms, len(tasks), command.max_usd)
+                _tell_plan(runs, arms, len(tasks), command.cap)
             readers = _readers(command, calls, settings, environment)
             if readers:
                 tell(calls_words(len(arms), tasks, len(readers.models)))
@@ -177,7 +155,7 @@ def _readers(
         return None
     if command.replay:
         raise BadInput("Recorded answers are no texts: there is nothing to read. Omit --readers.")
-    models = _models(command.readers, settings)
+    models = _models(command.reader_names, settings)
     for model in models:
         name = f"The reader {model.full_name}"
         check_choice(name, model.provider, environment, settings.servers)
@@ -185,14 +163,9 @@ def _readers(
         calls=calls,
         models=models,
         saved=SavedReplies(command.log.with_suffix(".readers.jsonl")),
-        max_usd=command.max_usd,
+        max_usd=command.cap,
         tables=Tables(models=settings.models, prices=settings.prices),
     )
-
-
-def _measure(tasks: Sequence[Task]) -> ArmMeasure:
-    forecasts = sum(task.kind is TaskKind.FORECAST for task in tasks)
-    return ArmMeasure.BRIER if forecasts == len(tasks) else ArmMeasure.ACCURACY
 
 
 def _hand_out(
@@ -214,7 +187,8 @@ def _hand_out(
         for note in notes:
             tell(note)
         raise BadInput("No question has an answer of every arm: there is nothing to compare.")
-    measure = _measure(tasks)
+    are_forecasts = all(task.kind is TaskKind.FORECAST for task in tasks)
+    measure = ArmMeasure.BRIER if are_forecasts else ArmMeasure.ACCURACY
     chart = cost_chart(scored, measure) if output and has_charts() else None
     if output and not has_charts():
         tell("No chart is drawn: matplotlib is not installed (`pip install matplotlib`).")
@@ -227,19 +201,20 @@ def _hand_out(
             write_file(output / CHART, chart)
         tell(f"Wrote {output}")
     if command.page:
-        origin = replayed_words(len(whole)) if command.replay else _origin(runs, arms, whole)
+        origin = replayed_words(len(whole))
+        if command.replay is None:
+            models = dict.fromkeys(model.full_name for arm in arms for model in arm.models)
+            days = sorted(min(d.times.values()).date().isoformat() for d in runs.answered.values())
+            origin = held_words(
+                questions=len(whole),
+                models=list(models),
+                days=(days[0], days[-1]),
+                spent=runs.spent_words,
+            )
         write_file(command.page, results_page(text, origin))
         tell(f"Wrote {command.page}")
     write_output(text, None)
     return STOPPED if len(whole) < len(tasks) else DONE
-
-
-def _origin(runs: Bench, arms: Sequence[Arm], tasks: Sequence[Task]) -> str:
-    models = dict.fromkeys(model.full_name for arm in arms for model in arm.models)
-    days = sorted(min(d.times.values()).date().isoformat() for d in runs.answered.values())
-    return held_words(
-        questions=len(tasks), models=list(models), days=(days[0], days[-1]), spent=runs.spent_words
-    )
 
 
 def _forms(command: BenchCommand) -> Sequence[ArmForm]:
@@ -247,11 +222,11 @@ def _forms(command: BenchCommand) -> Sequence[ArmForm]:
     if command.replay:
         usual = [form for form in usual if form in _REPLAYED]
     costs = {form.value: form for form in (ArmForm if not command.replay else _REPLAYED)}
-    unknown = [name for name in command.arms if name not in costs]
+    unknown = [name for name in command.arm_names if name not in costs]
     if unknown:
         there = ", ".join(costs)
         raise BadInput(f'There is no arm "{unknown[0]}" here. Arms: {there}.')
-    return [costs[name] for name in command.arms] or usual
+    return [costs[name] for name in command.arm_names] or usual
 
 
 def _models(names: Sequence[str], settings: Settings) -> Sequence[ModelChoice]:
@@ -263,13 +238,6 @@ def _models(names: Sequence[str], settings: Settings) -> Sequence[ModelChoice]:
             raise BadInput(f'Write a model as provider/model, not "{name}".')
         choices.append(ModelChoice(provider=provider, model=model))
     return choices or [settings.agent_model]
-
-
-def _tasks(command: BenchCommand) -> Sequence[Task]:
-    if command.tasks is None:
-        return own_tasks()
-    answers = _read(command.answers) if command.answers else ""
-    return read_tasks(_read(command.tasks), name=command.tasks.name, answers=answers)
 
 
 def _read(path: Path) -> str:
