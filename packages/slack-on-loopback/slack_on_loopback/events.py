@@ -75,7 +75,8 @@ def send(runtime: Runtime, event: Json) -> None:
         return
     payload = _envelope(runtime, event)
     runtime.dispatcher.deliver_event(payload)
-    if runtime.faults.take_double():
+    if runtime.faults.double_events:
+        runtime.faults.double_events -= 1
         runtime.dispatcher.deliver_event(payload)
 
 

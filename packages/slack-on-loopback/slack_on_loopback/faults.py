@@ -34,10 +34,6 @@ class CallFault:
     containing: str = ""
     code: str = "fatal_error"
 
-    def is_spent(self) -> bool:
-        """Whether the fault has hit all its calls."""
-        return self.times is not None and self.times <= 0
-
 
 @dataclass(slots=True)
 class Faults:
@@ -60,7 +56,6 @@ class Faults:
         self._random = random.Random(self.seed)  # noqa: S311 chance, not a secret
 
     def add(self, fault: CallFault) -> CallFault:
-        """Add a fault."""
         self.active.append(fault)
         return fault
 
@@ -83,18 +78,10 @@ class Faults:
         return self.add(CallFault("delay", method, times, probability, seconds))
 
     def server_error(
-        self,
-        method: str,
-        *,
-        status: int = 503,
-        times: int | None = 1,
-        probability: float = 1.0,
-        containing: str = "",
+        self, method: str, *, status: int = 503, times: int | None = 1, probability: float = 1.0
     ) -> CallFault:
-        """Answer with an HTML error page; with `containing`, only for calls with these words."""
-        fault = CallFault("server_error", method, times, probability, status=status)
-        fault.containing = containing
-        return self.add(fault)
+        """Answer with an HTML error page."""
+        return self.add(CallFault("server_error", method, times, probability, status=status))
 
     def rate_limit(self, method: str, *, seconds: float = 1.0, times: int | None = 1) -> CallFault:
         """Answer 429 with Retry-After."""
@@ -138,20 +125,11 @@ class Faults:
         """Return the fault that hits this call, and count it."""
         for fault in self.active:
             is_meant = fault.kind == kind and fault.method in {method, ANY_METHOD}
-            if is_meant and fault.containing in sent and self._hits(fault):
+            is_left = fault.times is None or fault.times > 0
+            if not (is_meant and fault.containing in sent and is_left):
+                continue
+            if self._random.random() < fault.probability:
+                if fault.times is not None:
+                    fault.times -= 1
                 return fault
         return None
-
-    def take_double(self) -> bool:
-        """Whether this event is to be delivered twice."""
-        if self.double_events <= 0:
-            return False
-        self.double_events -= 1
-        return True
-
-    def _hits(self, fault: CallFault) -> bool:
-        if fault.is_spent() or self._random.random() >= fault.probability:
-            return False
-        if fault.times is not None:
-            fault.times -= 1
-        return True
