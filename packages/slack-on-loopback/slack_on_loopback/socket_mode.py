@@ -71,7 +71,17 @@ class SocketTransport:
         socket = Socket(ws, request.transport)
         self.sockets.append(socket)
         try:
-            await ws.send_json(self._hello())
+            hello = {
+                "type": "hello",
+                "num_connections": len(self.sockets),
+                "debug_info": {
+                    "host": "local-workspace",
+                    "build_number": 1,
+                    "approximate_connection_time": 18_060,
+                },
+                "connection_info": {"app_id": self.app_id},
+            }
+            await ws.send_json(hello)
             self.changed()
             async for message in ws:
                 if message.type is WSMsgType.TEXT:
@@ -99,10 +109,11 @@ class SocketTransport:
 
     async def dismiss(self, reason: DisconnectReason) -> list[Socket]:
         """Send `disconnect` to every open socket; it gets no new payloads."""
-        leaving = self._open()
+        leaving, host = self._open(), {"host": "local-workspace"}
         for socket in leaving:
             socket.draining = True
-            await socket.ws.send_json(_disconnect(reason))
+            message = {"type": "disconnect", "reason": reason, "debug_info": host}
+            await socket.ws.send_json(message)
         self.changed()
         return leaving
 
@@ -112,7 +123,6 @@ class SocketTransport:
         await self._close(leaving)
 
     async def close(self) -> None:
-        """Close everything."""
         await self._close(list(self.sockets))
 
     async def abort(self) -> None:
@@ -136,18 +146,6 @@ class SocketTransport:
             raise ConnectionError
         self._turn += 1
         return sockets[self._turn % len(sockets)]
-
-    def _hello(self) -> Json:
-        return {
-            "type": "hello",
-            "num_connections": len(self.sockets),
-            "debug_info": {
-                "host": "local-workspace",
-                "build_number": 1,
-                "approximate_connection_time": 18_060,
-            },
-            "connection_info": {"app_id": self.app_id},
-        }
 
     def _acknowledge(self, text: str) -> None:
         message = as_object(parse_json(text)) or {}
@@ -173,7 +171,3 @@ def _envelope(envelope_id: str, envelope: Envelope) -> Json:
         "accepts_response_payload": not is_event,
         **(retries if is_event else {}),
     }
-
-
-def _disconnect(reason: DisconnectReason) -> Json:
-    return {"type": "disconnect", "reason": reason, "debug_info": {"host": "local-workspace"}}
