@@ -25,7 +25,14 @@ def respond(runtime: Runtime, url: ResponseUrl, body: Json) -> None:
     text = cut_text(text_at(body, "text"))[0]
     content = {"text": text, "blocks": with_ids(blocks, runtime.state.new_id("b"))}
     if body.get("replace_original") and url.source_ts:
-        _replace_original(runtime, url, content)
+        place = (url.source_ts, url.user)
+        own = (item for item in runtime.ephemeral if (item["ts"], item["viewer"]) == place)
+        if (original := next(own, None)) is None:
+            raise SlackRefusal("message_not_found")
+        apply_changes(original, content)
+        changed = {"type": "message_changed", "message": copy(original)}
+        runtime.feed.tell_user(url.user, changed)
+        runtime.notify_change()
         return
     channel = runtime.state.channels[url.channel]
     message = {**by_app(runtime), **present(text=text, blocks=content["blocks"] or None)}
@@ -37,14 +44,3 @@ def respond(runtime: Runtime, url: ResponseUrl, body: Json) -> None:
 def has_message(body: Json) -> bool:
     """Whether an acknowledgement contains a message."""
     return bool(body.get("text") or body.get("blocks"))
-
-
-def _replace_original(runtime: Runtime, url: ResponseUrl, content: Json) -> None:
-    for message in runtime.ephemeral:
-        if message["ts"] == url.source_ts and message["viewer"] == url.user:
-            apply_changes(message, content)
-            event = {"type": "message_changed", "message": copy(message)}
-            runtime.feed.tell_user(url.user, event)
-            runtime.notify_change()
-            return
-    raise SlackRefusal("message_not_found")
