@@ -53,10 +53,17 @@ class WebApi:
             values = await read_arguments(request)
             method = self._method(request, name, values)
             check_names(name, values, self.runtime.config.ignored_arguments)
-            body = self._run(ApiCall(name, values), method)
+            if method.tier is not None:
+                self.runtime.charge(name, self.runtime.config.pace.tier(method.tier))
+            need_scope(self.runtime.app, *method.scopes)
+            call = ApiCall(name, values)
+            body: Json = {"ok": True, **method.handler(self.runtime, call)}
         except SlackRefusal as refused:
             self._log(name, values, refused.code)
             return refusal(refused)
+        if call.warnings:
+            body["warning"] = ",".join(call.warnings)
+            body.setdefault("response_metadata", {})["warnings"] = list(call.warnings)
         self._log(name, values, "ok")
         if delay := self.runtime.faults.take("delay", name):
             await asyncio.sleep(delay.seconds)
@@ -98,16 +105,6 @@ class WebApi:
         if method.token != ("app" if token == app.app_token else "bot"):
             raise SlackRefusal("not_allowed_token_type")
         return method
-
-    def _run(self, call: ApiCall, method: Method) -> Json:
-        if method.tier is not None:
-            self.runtime.charge(call.method, self.runtime.config.pace.tier(method.tier))
-        need_scope(self.runtime.app, *method.scopes)
-        body: Json = {"ok": True, **method.handler(self.runtime, call)}
-        if call.warnings:
-            body["warning"] = ",".join(call.warnings)
-            body.setdefault("response_metadata", {})["warnings"] = list(call.warnings)
-        return body
 
     def _log(self, name: str, values: Json, outcome: str) -> None:
         entry = LoggedCall(name, without(values, ("token",)), outcome, self.runtime.now())
