@@ -30,11 +30,9 @@ class ApiCall:
         return self.values.get(name) is not None
 
     def text(self, name: str, default: str = "") -> str:
-        """Return an argument as text."""
         return str(self.values[name]) if self.has(name) else default
 
     def required(self, name: str) -> str:
-        """Return a required argument."""
         if text := self.text(name):
             return text
         missing = problem(f"/{name}", f"missing required field: {name}")

@@ -31,7 +31,6 @@ class CallLog:
     entries: list[LoggedCall] = field(default_factory=list[LoggedCall])
 
     def add(self, entry: LoggedCall) -> None:
-        """Add a call."""
         self.entries.append(entry)
         if len(self.entries) > MOST_ENTRIES:
             del self.entries[: MOST_ENTRIES // 10]

@@ -88,7 +88,6 @@ def leave(runtime: Runtime, channel: Channel, user: User) -> None:
 
 
 def create(runtime: Runtime, name: str, creator: User, *, private: bool) -> Channel:
-    """Create a channel with its creator in it."""
     check_channel_name(name)
     if any(channel.name == name for channel in runtime.state.channels.values()):
         raise SlackRefusal("name_taken")

@@ -26,14 +26,12 @@ class PageFeed:
     watched: asyncio.Event = field(default_factory=asyncio.Event)
 
     def join(self, user: str) -> Viewer:
-        """Add a viewer."""
         viewer = Viewer(user)
         self.viewers.append(viewer)
         self.watched.set()
         return viewer
 
     def leave(self, viewer: Viewer) -> None:
-        """Remove a viewer."""
         self.viewers.remove(viewer)
 
     def tell(self, event: Json, may_see: Callable[[str], bool]) -> None:

@@ -63,7 +63,6 @@ class Guide:
     pressed: asyncio.Queue[str] = field(default_factory=asyncio.Queue[str])
 
     def event(self) -> Json:
-        """Return the event for the page."""
         return {"type": "guide", "guide": self.line.as_json() if self.line else None}
 
     def press(self, name: str) -> bool:

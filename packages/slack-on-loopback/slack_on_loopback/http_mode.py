@@ -79,7 +79,6 @@ class HttpTransport:
         }
 
     async def close(self) -> None:
-        """Close the connections."""
         if self._session is not None:
             await self._session.close()
             self._session = None

@@ -140,7 +140,6 @@ def _after_submit(runtime: Runtime, user: User, view: Json, body: Json) -> Json:
 
 
 def close(runtime: Runtime, user: User, view_id: str) -> None:
-    """Close a form."""
     _open_view(runtime, user, view_id)
     modals.close(runtime, user.id)
 

@@ -84,7 +84,6 @@ def _fill(runtime: Runtime, fields: Json, view: Json) -> None:
 
 
 def _initial_values(blocks: list[Json]) -> Json:
-    """Return the initial `state.values`."""
     values: Json = {}
     for block_id, element in interactive_elements(blocks):
         field = VALUE_FIELD.get(text_at(element, "type"))

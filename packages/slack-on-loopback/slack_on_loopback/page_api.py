@@ -35,7 +35,6 @@ class PageApi:
             await ws.close()
 
     def routes(self) -> list[web.RouteDef]:
-        """Return the routes of the page's API."""
         posts: dict[str, PageHandler] = {
             "say": self.say,
             "click": self.click,
@@ -132,12 +131,10 @@ class PageApi:
         return {}
 
     async def submit(self, user: User, body: Json) -> Json:
-        """Submit a form."""
         view_id, values = text_at(body, "view_id"), child(body, "values")
         return {"response": await interactions.submit(self.runtime, user, view_id, values)}
 
     async def close(self, user: User, body: Json) -> Json:
-        """Close a form."""
         interactions.close(self.runtime, user, text_at(body, "view_id"))
         return {}
 
@@ -161,7 +158,6 @@ class PageApi:
         return {}
 
     async def join(self, user: User, body: Json) -> Json:
-        """Join a channel."""
         change = {"action": "join", "channel": text_at(body, "channel")}
         people.change_channel(self.runtime, user, change)
         return {}

@@ -50,7 +50,6 @@ def post_ephemeral(runtime: Runtime, channel: Channel, message: Json, viewer: st
 
 
 def find(channel: Channel, ts: str) -> Json:
-    """Return a message."""
     if ts not in channel.messages:
         raise SlackRefusal("message_not_found")
     return channel.messages[ts]
@@ -156,7 +155,6 @@ def react(runtime: Runtime, channel: Channel, ts: str, *, user: str, name: str) 
 
 
 def pin(runtime: Runtime, channel: Channel, ts: str, user: str) -> None:
-    """Pin a message."""
     message = find(channel, ts)
     if ts in pinned_ts(channel):
         raise SlackRefusal("already_pinned")
@@ -168,7 +166,6 @@ def pin(runtime: Runtime, channel: Channel, ts: str, user: str) -> None:
 
 
 def unpin(runtime: Runtime, channel: Channel, ts: str) -> None:
-    """Unpin a message."""
     message = find(channel, ts)
     if ts not in pinned_ts(channel):
         raise SlackRefusal("no_pin")

@@ -30,7 +30,6 @@ class Bucket:
 
 
 def full(rate: Rate, now: float) -> Bucket:
-    """Return a full bucket."""
     return Bucket(rate.burst, now)
 
 

@@ -17,7 +17,6 @@ from slack_on_loopback.schema import ANYTHING, FLAG, kind, many, need, problem, 
 POST_TEXT = 40_000
 UPDATE_TEXT = 4_000
 MOST_PINS = 100
-MOST_REACTIONS = 23
 
 _VIEW = {
     "callback_id": string(255, 0),
@@ -128,7 +127,6 @@ def check_channel_name(name: str) -> str:
 
 
 def mentions(text: str, user_id: str) -> bool:
-    """Whether a text mentions a user."""
     return re.search(rf"<@{re.escape(user_id)}(\|[^>]*)?>", text) is not None
 
 

@@ -55,7 +55,6 @@ class Runtime:
 
     @property
     def app(self) -> App:
-        """The app that is installed."""
         return self.state.app
 
     @property

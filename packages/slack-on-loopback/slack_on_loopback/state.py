@@ -92,7 +92,6 @@ class Channel(BaseModel):
 
 
 def is_reply(message: Json) -> bool:
-    """Whether a message is a reply in a thread."""
     return message.get("thread_ts") not in {None, message["ts"]}
 
 

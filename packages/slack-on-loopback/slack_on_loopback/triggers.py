@@ -26,8 +26,6 @@ class Trigger:
 
 @dataclass(slots=True)
 class Triggers:
-    """All issued trigger ids."""
-
     issued: dict[str, Trigger] = field(default_factory=dict[str, Trigger])
 
     def issue(self, trigger: Trigger) -> str:
@@ -37,7 +35,6 @@ class Triggers:
         return trigger_id
 
     def exchange(self, trigger_id: str, now: float) -> Trigger:
-        """Use a trigger."""
         trigger = self.issued.get(trigger_id)
         if trigger is None:
             raise SlackRefusal("invalid_trigger_id")
@@ -68,8 +65,6 @@ class ResponseUrl:
 
 @dataclass(slots=True)
 class ResponseUrls:
-    """All issued response URLs."""
-
     issued: dict[str, ResponseUrl] = field(default_factory=dict[str, ResponseUrl])
 
     def issue(self, url: ResponseUrl) -> str:

@@ -68,12 +68,10 @@ class Workspace:
 
     @property
     def bot_token(self) -> str:
-        """The xoxb token."""
         return self.app.bot_token
 
     @property
     def app_token(self) -> str:
-        """The xapp token."""
         return self.app.app_token
 
     @property
@@ -128,7 +126,6 @@ class Workspace:
         return await interactions.submit(self.runtime, self.user(user), view_id, values or {})
 
     async def close_view(self, user: str, view_id: str) -> None:
-        """Close a form."""
         interactions.close(self.runtime, self.user(user), view_id)
 
     async def shortcut(self, user: str, callback_id: str, channel: str, ts: str) -> None:

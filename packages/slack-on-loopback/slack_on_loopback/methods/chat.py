@@ -43,7 +43,6 @@ def post_ephemeral(runtime: Runtime, call: ApiCall) -> Json:
 
 
 def update(runtime: Runtime, call: ApiCall) -> Json:
-    """chat.update."""
     channel, message = _own(runtime, call, "cant_update_message")
     access.require_open(channel)
     text = call.text("text")
@@ -72,7 +71,6 @@ def update(runtime: Runtime, call: ApiCall) -> Json:
 
 
 def delete(runtime: Runtime, call: ApiCall) -> Json:
-    """chat.delete."""
     channel, message = _own(runtime, call, "cant_delete_message")
     posting.delete(runtime, channel, message["ts"])
     return {"channel": channel.id, "ts": message["ts"]}

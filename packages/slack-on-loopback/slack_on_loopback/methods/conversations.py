@@ -16,7 +16,6 @@ _TYPES = {"public_channel": "channel", "private_channel": "group", "im": "im"}
 
 
 def info(runtime: Runtime, call: ApiCall) -> Json:
-    """conversations.info."""
     channel = _visible_channel(runtime, call)
     return {"channel": channels.channel_object(channel, runtime.app.bot_user)}
 
@@ -44,7 +43,6 @@ def of_user(runtime: Runtime, call: ApiCall) -> Json:
 
 
 def members(runtime: Runtime, call: ApiCall) -> Json:
-    """conversations.members."""
     ids, cursor = page(_visible_channel(runtime, call).members, call, 100, 999)
     return {"members": ids, "response_metadata": {"next_cursor": cursor}}
 

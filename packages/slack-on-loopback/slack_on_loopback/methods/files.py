@@ -52,7 +52,6 @@ def complete_upload(runtime: Runtime, call: ApiCall) -> Json:
 
 
 def file_info(runtime: Runtime, call: ApiCall) -> Json:
-    """files.info."""
     stored = runtime.state.files.get(call.required("file"))
     if stored is None or not may_see(runtime, stored):
         raise SlackRefusal("file_not_found")

@@ -9,19 +9,16 @@ from slack_on_loopback.state import Channel
 
 
 def add_pin(runtime: Runtime, call: ApiCall) -> Json:
-    """pins.add."""
     posting.pin(runtime, *_marked(runtime, call), runtime.app.bot_user)
     return {}
 
 
 def remove_pin(runtime: Runtime, call: ApiCall) -> Json:
-    """pins.remove."""
     posting.unpin(runtime, *_marked(runtime, call))
     return {}
 
 
 def add_reaction(runtime: Runtime, call: ApiCall) -> Json:
-    """reactions.add."""
     name, user = call.text("name").strip(":"), runtime.app.bot_user
     posting.react(runtime, *_marked(runtime, call), user=user, name=name)
     return {}

@@ -10,7 +10,6 @@ from slack_on_loopback.runtime import Runtime
 
 
 def auth_test(runtime: Runtime, call: ApiCall) -> Json:
-    """auth.test."""
     del call
     bot = runtime.state.users[runtime.app.bot_user]
     return {
@@ -32,7 +31,6 @@ def open_connection(runtime: Runtime, call: ApiCall) -> Json:
 
 
 def user_info(runtime: Runtime, call: ApiCall) -> Json:
-    """users.info."""
     user = access.known_user(runtime, call.required("user"))
     team = user.home or runtime.state.team_id
     here = datetime.fromtimestamp(runtime.now(), ZoneInfo(user.tz))

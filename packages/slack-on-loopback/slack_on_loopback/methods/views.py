@@ -12,7 +12,6 @@ from slack_on_loopback.runtime import Runtime
 
 
 def open_view(runtime: Runtime, call: ApiCall) -> Json:
-    """views.open."""
     view = check_view(call.structure("view"), "modal")
     trigger = runtime.triggers.exchange(call.required("trigger_id"), runtime.now())
     opened = modals.new_view(runtime, view)
@@ -21,7 +20,6 @@ def open_view(runtime: Runtime, call: ApiCall) -> Json:
 
 
 def update_view(runtime: Runtime, call: ApiCall) -> Json:
-    """views.update."""
     view = check_view(call.structure("view"), "modal")
     user, stored = modals.find_modal(runtime, call.required("view_id"))
     _check_hash(call, stored)
