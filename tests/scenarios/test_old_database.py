@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import bot.store.tables
 import core.store.tables
 from bot.landing.receivers import LandedRecord, Landing
 from bot.slack.ids import board_key
-from bot.slack.install.tokens import Cipher, token_tables
+from bot.slack.install.tokens import Cipher, Tokens, token_tables
 from bot.store.records import ChannelSettings, Organisations, Reminders
 from bot.store.search import DebateWords
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot
@@ -89,14 +90,15 @@ async def test_everything_in_it_is_read(old: OldDatabase):
         )
         dates = await Reminders(database).due(datetime(2100, 1, 1, tzinfo=UTC))
         cipher = Cipher([old.note["key"]])
-        async with token_tables(
-            old.url,
+        tokens_in = partial(
+            Tokens,
             "A0CLIENT",
             organisations=Organisations(database),
             cipher=cipher,
             rotator=AsyncTokenRotator(client_id="A0CLIENT", client_secret="-"),
             client=AsyncWebClient,
-        ) as (tokens, _):
+        )
+        async with token_tables(old.url, tokens_in) as (tokens, _):
             second = await tokens.async_find_bot(enterprise_id="E0MADEUP", team_id="T0SECOND")
     finally:
         await database.close()

@@ -327,26 +327,12 @@ class Tokens(AsyncSQLAlchemyInstallationStore):
 
 @asynccontextmanager
 async def token_tables(
-    url: str,
-    client_id: str,
-    *,
-    organisations: Organisations,
-    cipher: Cipher,
-    rotator: AsyncTokenRotator,
-    client: Callable[[str], AsyncWebClient],
+    url: str, tokens_in: Callable[[AsyncEngine], Tokens]
 ) -> AsyncGenerator[tuple[Tokens, States]]:
     """Open the tables of installations and of OAuth states; raises `StoreError`."""
     engine = sdk_engine(url)
     try:
-        tokens = Tokens(
-            client_id,
-            engine,
-            organisations=organisations,
-            cipher=cipher,
-            rotator=rotator,
-            client=client,
-        )
-        states = States(STATE_SECONDS, engine)
+        tokens, states = tokens_in(engine), States(STATE_SECONDS, engine)
         with translated_errors(engine):
             async with engine.begin() as connection:
                 await connection.run_sync(tokens.metadata.create_all, tables=[tokens.bots])

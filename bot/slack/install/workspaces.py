@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from slack_bolt.authorization import AuthorizeResult
@@ -85,15 +86,18 @@ async def many_workspaces(
         tokens, states = await stack.enter_async_context(
             token_tables(
                 url,
-                oauth.client_id,
-                organisations=organisations,
-                cipher=cipher,
-                rotator=AsyncTokenRotator(
-                    client_id=oauth.client_id,
-                    client_secret=oauth.client_secret,
-                    client=anonymous,
+                partial(
+                    Tokens,
+                    oauth.client_id,
+                    organisations=organisations,
+                    cipher=cipher,
+                    rotator=AsyncTokenRotator(
+                        client_id=oauth.client_id,
+                        client_secret=oauth.client_secret,
+                        client=anonymous,
+                    ),
+                    client=lambda token: slack_client(token, access.api_url, session),
                 ),
-                client=lambda token: slack_client(token, access.api_url, session),
             )
         )
         await stack.enter_async_context(deleting_daily(states, SystemClock(), age=timedelta()))

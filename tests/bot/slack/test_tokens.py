@@ -6,6 +6,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -67,14 +68,15 @@ async def open_tables(
 ) -> AsyncGenerator[tuple[Tokens, States]]:
     async with await Database.open(url.removesuffix(HURRIED)) as database:
         await prepare(database)
-        async with token_tables(
-            url,
+        tokens_in = partial(
+            Tokens,
             "1.2",
             organisations=Organisations(database),
             cipher=Cipher(keys),
             rotator=rotator or AsyncTokenRotator(client_id="1.2", client_secret="-"),
             client=client,
-        ) as stores:
+        )
+        async with token_tables(url, tokens_in) as stores:
             yield stores
 
 
