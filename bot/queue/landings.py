@@ -3,8 +3,7 @@
 A row contains no text of a debate. It names an event, and the content is made from the log.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, inspect, select, text, update
@@ -12,7 +11,6 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, inspect, sel
 from bot.queue.rows import LANDING, NewPost, PostRow, PostState, fresh, read_row
 from bot.store.leases import NOW
 from bot.store.tables import IS_LANDING, QUEUE, UNSENT, TableUser
-from core.store.database import Database
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,9 +124,3 @@ _FAILED = (
     .limit(bindparam("most"))
 )
 _COUNT = select(func.count()).select_from(QUEUE)
-
-
-@asynccontextmanager
-async def look_into_landings(url: str) -> AsyncGenerator[Landings]:
-    async with await Database.open_read_only(url) as database:
-        yield Landings(database)

@@ -20,7 +20,7 @@ from bot.operations.doctor.findings import Finding, bad, good, skip
 from bot.operations.health import ask_health
 from bot.plugins import NO_PLUGINS, Plugins
 from bot.presenter.sink import search_words
-from bot.queue.landings import LandingBacklog, look_into_landings
+from bot.queue.landings import LandingBacklog, Landings
 from bot.queue.rows import PostState
 from bot.settings import BotSettings, SlackAccess, default_mode, slack_access
 from bot.slack.access import CONNECTION_ERRORS
@@ -37,6 +37,7 @@ from core.figures import number, quantity
 from core.ports import DebateFilter, DebateStore
 from core.rules.formats.registry import format_of
 from core.settings import Settings
+from core.store.database import Database
 from core.store.lock import is_in_use
 from core.store.migrate import newest as newest_version
 from core.store.upkeep import inspect_database
@@ -175,8 +176,9 @@ async def landing_findings(environment: BotSettings, settings: Settings) -> Sequ
         return [bad("landing", str(error), is_configuration=True)]
     findings = await check_receivers(receivers)
     try:
-        async with look_into_landings(database_url(environment.moot_database)) as landings:
-            backlog = await landings.backlog(MOST_LISTED)
+        location = database_url(environment.moot_database)
+        async with await Database.open_read_only(location) as database:
+            backlog = await Landings(database).backlog(MOST_LISTED)
     except (StoreError, ConfigurationBroken):
         return findings  # `check_database` reports it
     return [*findings, *backlog_findings(backlog, places.names)]
