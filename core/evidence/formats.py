@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from email.message import EmailMessage
+from itertools import pairwise, starmap
 from typing import Any
 
 from core.evidence.office import Extract, Unreadable, read_package
@@ -74,7 +75,8 @@ _OPENING = 5000
 _MOST_NESTED = 5
 _HIDDEN_PART = re.compile(
     # CDATA is no text in HTML, other than in storage markup of Confluence; scripts comment it out.
-    r"<\w{1,30}\b[^<>]{0,2000}?(?:\shidden(?=[\s>=/])|display\s{0,5}:\s{0,5}none)"
+    r"<\w{1,30}\b[^<>]{0,2000}?(?:\shidden(?=[\s>=/])|display\s{0,5}:\s{0,5}none"
+    r"|visibility\s{0,5}:\s{0,5}hidden|font-size\s{0,5}:\s{0,5}0(?![\d.]))"
     r"|(?<![/*])(?<![/*]\s)<!\[CDATA\[",
     re.IGNORECASE,
 )
@@ -167,14 +169,14 @@ def _text(extract: Extract, content: bytes, ending: str, media_type: str) -> Non
         return
     extract.warnings += warnings
     if is_page:
-        if hidden := len(_HIDDEN_PART.findall(text)):
-            extract.warnings.append(f"{quantity(hidden, 'hidden part')} of the page left out")
-        markdown = _markdown(text)
+        markdown = _markdown(text, extract.warnings)
         extract.warnings += filter(None, [_doubt_of_page(text, markdown)])
         extract.add("", markdown)
     elif ending in {"csv", "tsv"} or kind == "text/csv":
-        # The first line has the names of the columns; it is the heading of each passage.
-        extract.add("", f"# {text}", counts="row")
+        # The first line has the names of the columns; it is the heading of each passage. With line
+        # breaks between quotes, lines are no rows.
+        has_breaks = any(line.count('"') % 2 for line in text.split("\n"))
+        extract.add("", f"# {text}", counts="line" if has_breaks else "row")
     else:
         extract.add("", text)
 
@@ -183,7 +185,8 @@ def _decode(content: bytes, served_as: bytes, *, is_page: bool) -> tuple[str, li
     for mark, encoding in _BOMS.items():
         if content.startswith(mark):
             return content.decode(encoding, errors="replace"), []
-    declaration = _DECLARED.search(content[:2000]) if is_page else None
+    has_declaration = is_page or content.startswith(b"<?xml")
+    declaration = _DECLARED.search(content[:2000]) if has_declaration else None
     encodings = [
         name.decode("latin-1") for name in (served_as, declaration[1] if declaration else b"")
     ]
@@ -210,7 +213,7 @@ def _decode(content: bytes, served_as: bytes, *, is_page: bool) -> tuple[str, li
         ).encoding
     encoding_name = guess.replace("cp125", "Windows-125")
     return content.decode(guess, errors="replace"), [
-        f"it is not UTF-8 and was read as {encoding_name}: signs may be wrong"
+        f"it is not UTF-8 and was read as {encoding_name}: some characters may be wrong"
     ]
 
 
@@ -221,8 +224,8 @@ def _begins_as_html(text: str) -> bool:
     return beginning[:20].lower().startswith(("<!doctype html", "<html"))
 
 
-def _markdown(page: str) -> str:
-    """The visible text of a page as Markdown, without URLs."""
+def _markdown(page: str, warnings: list[str]) -> str:
+    """The visible text of a page as Markdown, without URLs; adds warnings about omitted parts."""
     from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 
     text = re.sub(r"<sup\b[^<>]{0,200}>", "^", page)
@@ -230,22 +233,31 @@ def _markdown(page: str) -> str:
     text = re.sub(
         r"(<a\b[^<>]{0,4000}?)\shref\s{0,5}=", r"\1 data-href=", text, flags=re.IGNORECASE
     )
-    options = ConversionOptions(
-        extract_metadata=False,
-        autolinks=False,
-        compact_tables=True,
-        expand_abbreviations=False,
-        highlight_style="none",
-        newline_style="backslash",
-        preprocessing=PreprocessingOptions(remove_forms=False),
-    )
-    markdown = convert(text, options).content or ""
+
+    def converted(*, remove_navigation: bool) -> str:
+        options = ConversionOptions(
+            extract_metadata=False,
+            autolinks=False,
+            compact_tables=True,
+            expand_abbreviations=False,
+            highlight_style="none",
+            newline_style="backslash",
+            preprocessing=PreprocessingOptions(
+                remove_forms=False, remove_navigation=remove_navigation
+            ),
+        )
+        return convert(text, options).content or ""
+
+    if hidden := len(_HIDDEN_PART.findall(page)):
+        warnings.append(f"{quantity(hidden, 'hidden part')} of the page left out")
+    markdown = converted(remove_navigation=True)
+    if markdown != converted(remove_navigation=False):
+        warnings.append("the header or the navigation of the page was left out")
     markdown = _IMAGE.sub(lambda match: f"[{match[1]}]" if match[1].strip() else "", markdown)
     markdown = re.sub(r"\\$", "", markdown, flags=re.MULTILINE).strip()
     if not markdown and "<script" in page.lower():
         raise Unreadable(
-            "the page draws itself by script and holds no text; paste what it shows, or save it "
-            "as PDF"
+            "the page has no text without its scripts; paste what it shows, or save it as PDF"
         )
     return markdown
 
@@ -257,12 +269,12 @@ def _doubt_of_page(page: str, text: str) -> str:
     heading = _TITLES.search(page)
     title = heading[1] if heading else ""
     if _ROBOT_CHECK.search(f"{title} {text[:300]}"):
-        return "the page checks for robots instead of showing its text"
+        return "the page seems to be a check for robots, not the page of the link"
     if _PASSWORD_FIELD.search(page):
-        return "the page is a sign-in, perhaps in place of the one that was asked for"
+        return "the page has a password field: it may be a sign-in, not the page of the link"
     if _NOT_FOUND.search(f"{title} {text[:200]}"):
-        return "the page says that it was not found"
-    return "the page leads on to another one, which was not read" if _REFRESH.search(page) else ""
+        return "the page seems to be an error page (not found)"
+    return "the page redirects to another page, which was not read" if _REFRESH.search(page) else ""
 
 
 def _mail(extract: Extract, message: EmailMessage, depth: int = 0) -> None:
@@ -298,7 +310,7 @@ def _body(message: EmailMessage, kinds: Sequence[Any], warnings: list[str]) -> s
     content = payload if isinstance(payload, bytes) else b""
     words, doubts = _decode(content, served_as, is_page=is_page)
     warnings += doubts
-    return _markdown(words) if is_page else words
+    return _markdown(words, warnings) if is_page else words
 
 
 def _notebook(extract: Extract, text: str) -> None:
@@ -332,8 +344,6 @@ def _pdf(extract: Extract, content: bytes) -> None:
         raise Unreadable("the PDF is damaged") from None
     if not opens:
         raise Unreadable("it has a password")
-    if count > most_pages:
-        extract.warnings.append(f"only the first {most_pages} of {number(count)} pages were read")
     if b"/EmbeddedFile" in content:
         extract.warnings.append("attached files were not read")
     pages_by_doubt = dict[str, list[str]]()
@@ -348,6 +358,10 @@ def _pdf(extract: Extract, content: bytes) -> None:
             pages_by_doubt.setdefault(doubt, []).append(number(index + 1))
         if text.strip():
             extract.add(f"page {index + 1}", text)
+    else:
+        if count > most_pages:
+            pages_read = f"{most_pages} of {number(count)} pages"
+            extract.warnings.append(f"only the first {pages_read} were read")
     for doubt, pages in pages_by_doubt.items():
         page_list = ", ".join(pages[:20]) + (" and more" if len(pages) > 20 else "")  # noqa: PLR2004 - enough to look for
         noun = "page" if len(pages) == 1 else "pages"
@@ -360,28 +374,45 @@ def _page(document: Any, index: int) -> tuple[str, Sequence[str]]:
     signals = json.loads(document.classify_page(index))["signals"]
     if not text.strip():
         doubts.append("no text (a scan?)")
+    has_invisible_text = signals["invisible_text_ratio"] > 0.02  # noqa: PLR2004 - more than a stray sign
+    has_pictures = signals["image_area_ratio"] > 0
     # Behind a picture this is the text that a scanner recognised.
-    if signals["invisible_text_ratio"] > 0.02 and not _has_pictures(document, index):  # noqa: PLR2004 - more than a stray sign
-        doubts.append("words that nobody sees on it are in its text")
-        text = f"[Some of these words cannot be seen on the page.]\n{text}"
-    signs = "".join(sign.char for sign in document.extract_chars(index)).replace("\x00", "\ufffd")
+    if has_invisible_text and not has_pictures:
+        doubts.append("invisible text read like visible text")
+        text = f"[This page contains invisible text.]\n{text}"
+    elif has_pictures and text.strip() and not has_invisible_text:
+        doubts.append("pictures were not read")
+    chars = document.extract_chars(index)
+    if raised_count := sum(starmap(_is_raised, pairwise(chars))):
+        raised = quantity(raised_count, "raised or lowered number")
+        doubts.append(f"{raised} read like an ordinary one (10² as 102)")
+    signs = "".join(sign.char for sign in chars).replace("\x00", "\ufffd")
     if lost_count := signs.count("\ufffd"):
         text = _with_gaps(text.replace("\ufffd", ""), signs)
         doubts.append(f"{quantity(lost_count, 'letter')} cannot be read")
-    lines = [text]
+    lines, struck_count = [text], 0
     for note in document.get_annotations(index):
+        struck_count += note.get("subtype") == "StrikeOut"
         if note.get("subtype") == "Widget" and note.get("field_value"):
-            lines.append(f"[field {note.get('field_name')}: {note['field_value']}]")
+            field = " ".join(("field", note.get("field_name") or "")).strip()
+            lines.append(f"[{field}: {note['field_value']}]")
         elif note.get("contents") and note.get("subtype") != "Link":
             lines.append(f"[remark: {note['contents']}]")
-    return "\n".join(lines), doubts
+    if struck_count:
+        doubts.append(f"{quantity(struck_count, 'struck-out passage')} read like other text")
+    return "\n".join(dict.fromkeys(lines)), doubts
 
 
-def _has_pictures(document: Any, index: int) -> bool:
-    try:
-        return bool(document.page_images(index))
-    except Exception:  # noqa: BLE001 - of an encrypted file it cannot read them: they are there
-        return True
+def _is_raised(before: Any, sign: Any) -> bool:
+    """Whether a sign is a smaller digit directly after a letter or digit, as in 10² or H₂O."""
+    x, y, width, _ = before.bbox
+    return (
+        sign.char.isdigit()
+        and before.char.isalnum()
+        and sign.font_size < 0.85 * before.font_size
+        and abs(sign.bbox[0] - x - width) < 1
+        and abs(sign.bbox[1] - y) < before.font_size
+    )
 
 
 def _with_gaps(text: str, signs: str) -> str:
@@ -403,9 +434,10 @@ def _rtf(extract: Extract, content: bytes) -> None:
         rtf_to_text,  # pyright: ignore[reportUnknownVariableType]
     )
 
-    if re.search(rb"\\(?:deleted|v)(?![a-z0-9])", content):
+    if re.search(rb"\\(?:deleted|v|strike|striked1)(?![a-z0-9])", content):
         raise Unreadable(
-            "it holds deleted or hidden words, which RTF mixes with the others; save it as .docx"
+            "it has deleted, struck-out or hidden words, which its reader cannot tell from the "
+            "others; save it as .docx"
         )
     for part_name, sign in (("headers", b"\\header"), ("footnotes", b"\\footnote")):
         extract.warnings += [f"{part_name} were not read"] if sign in content else []
@@ -413,4 +445,4 @@ def _rtf(extract: Extract, content: bytes) -> None:
     try:
         extract.add("", str(rtf_to_text(content.decode("latin-1"))))  # pyright: ignore[reportUnknownArgumentType]
     except Exception:  # noqa: BLE001 - a damaged file fails in any way
-        raise Unreadable("the file is damaged") from None
+        raise Unreadable("it is damaged or has unknown content; save it as .docx") from None

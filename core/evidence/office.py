@@ -11,15 +11,23 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
 from itertools import groupby
 from typing import Any, cast
 from xml.etree import ElementTree as ET
 
+from core.evidence.clauses import repacked, with_numbers
 from core.figures import number, quantity
 
 #: Most files in a package, most unpacked bytes in all, and most bytes of an XML file.
 _MOST_ENTRIES, _MOST_UNPACKED, _MOST_XML = 10_000, 300_000_000, 60_000_000
 _MOST_LISTED = 5
+#: Most cells of a sheet: more do not fit the most characters of a source.
+_MOST_CELLS = 100_000
+#: A formula at the end of a cell, without a value or with an empty one.
+_UNCOMPUTED = re.compile(
+    rb"(?:</(?:\w{1,9}:)?f>|<(?:\w{1,9}:)?f [^<>]*/>)(?:<v ?/>|<v></v>)?</(?:\w{1,9}:)?c>"
+)
 #: Other formats of such packages, by media type or file name extension.
 _OTHERS: Mapping[str, str] = {
     "application/vnd.oasis.opendocument.text": "an OpenDocument text; save it as .docx or PDF",
@@ -70,7 +78,7 @@ def read_package(extract: Extract, content: bytes, ending: str) -> None:
     except (Unreadable, MemoryError):
         raise
     except Exception:  # noqa: BLE001 - a damaged file fails in any way
-        raise Unreadable("the file is damaged") from None
+        raise Unreadable("it is damaged or has unknown content; save it again, or as PDF") from None
 
 
 def _read(extract: Extract, content: bytes, archive: zipfile.ZipFile, ending: str) -> None:
@@ -120,7 +128,7 @@ class _Writer:
 
     @property
     def warnings(self) -> list[str]:
-        counts = ((self.pictures, "picture"), (self.unknown, "part"))
+        counts = ((self.pictures, "picture"), (self.unknown, "unknown element"))
         return [f"{quantity(count, noun)} left out" for count, noun in counts if count]
 
     def lines(self, elements: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -173,27 +181,33 @@ def _words(element: Mapping[str, Any]) -> str:
         text = "\n" if part["type"] == "line_break" else str(part.get("text", ""))
         if part.get("vertical_align") == "superscript" and text.strip():
             text = f"^{text}"
-        parts.append(f"~~{text}~~" if part.get("strikethrough") and text.strip() else text)
+        parts.append(_struck(text) if part.get("strikethrough") else text)
     return "".join(parts).replace("~~~~", "")
+
+
+def _struck(text: str) -> str:
+    """The text between marks; spaces at its ends are outside, as in Markdown."""
+    words = text.strip()
+    return text.replace(words, f"~~{words}~~") if words else text
 
 
 def _word(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
     document = archive.read("word/document.xml")
     warnings = extract.warnings
-    deletions, insertions = (
-        len(re.findall(rb"<w:%b[ >]" % sign, document)) for sign in (b"del", b"ins")
-    )
-    # A replacement of words is one change.
-    changes = deletions + insertions - len(re.findall(rb"</w:del>\s{0,100}<w:ins[ >]", document))
+    # An empty element marks the end of a paragraph or a row. A replacement of words is one change.
+    changes = len(re.findall(rb"<w:(?:del|ins|moveFrom)(?: [^<>]*[^/<>])?>", document))
+    changes -= len(re.findall(rb"</w:del>\s{0,100}<w:ins[ >]", document))
     if changes:
         warnings.append(f"{quantity(changes, 'tracked change')} taken as accepted")
     if hidden := len(re.findall(rb"<w:vanish\s?/>", document)):
         warnings.append(f"{quantity(hidden, 'hidden passage')} left out")
+    if equations := len(re.findall(rb"<m:oMath[ >]", document)):
+        warnings.append(f"{quantity(equations, 'equation')} read without fractions and powers")
     try:
-        content = _with_numbers(content, archive)
+        content = with_numbers(content, archive)
     except (KeyError, ValueError, TypeError, AttributeError, ET.ParseError):
         warnings.append("numbers of lists and clauses may be missing or wrong")
-    writer, margin_texts = _Writer(), set[str]()
+    writer, margin_texts, label = _Writer(), set[str](), "beginning"
 
     def add(label: str, lines: Iterable[str]) -> None:
         text = "\n".join(lines)
@@ -207,7 +221,7 @@ def _word(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
             if words not in margin_texts:  # the same on all pages
                 margin_texts.add(words)
                 add(name.replace("_", " "), [words])
-        label, lines = "" if extract.sections else "beginning", list[str]()
+        lines = list[str]()
         for element in part["elements"]:
             if element["type"] == "heading" and _words(element).strip():
                 add(label, lines)
@@ -235,7 +249,7 @@ def _powerpoint(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> N
         warnings.append(f"{noun} {', '.join(hidden)} left out")
     parts = archive.namelist()
     if remarks := sum(name.startswith("ppt/comments/") for name in parts):
-        warnings.append(f"remarks on {quantity(remarks, 'slide')} were not read")
+        warnings.append(f"comments on {quantity(remarks, 'slide')} were not read")
     if len(slides) > most_pages:
         warnings.append(f"only the first {most_pages} of {number(len(slides))} slides were read")
 
@@ -251,22 +265,22 @@ def _excel(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
             python_warnings.simplefilter("ignore")
             return openpyxl.load_workbook(io.BytesIO(content), data_only=values, rich_text=values)
 
-    parts, warnings, hidden_parts = archive.namelist(), extract.warnings, list[str]()
-    sheets = [name for name in parts if name.startswith("xl/worksheets/")]
+    warnings, hidden_parts = extract.warnings, list[str]()
+    content, sheets = _shortened(content, archive, warnings)
     book, formula_count = workbook(values=True), 0
-    has_formulas = any(b"<f" in archive.read(name) for name in sheets)
-    formulas = workbook(values=False) if has_formulas else None
+    formulas = workbook(values=False) if any(map(_UNCOMPUTED.search, sheets)) else None
 
     def text_of(cell: Any) -> str:
         """The text of a cell; its formula if the file has no result."""
         nonlocal formula_count
-        if cell.value is not None or formulas is None:
+        # The type of an empty text that a formula has computed is "str".
+        if cell.value is not None or cell.data_type == "str" or formulas is None:
             return _cell_text(cell, book)
         formula = formulas[cell.parent.title].cell(cell.row, cell.column).value
         formula_count += formula is not None
-        return "" if formula is None else str(formula)
+        return "" if formula is None else str(getattr(formula, "text", formula))
 
-    warnings += _unread_parts(parts)
+    warnings += _unread_parts(archive)
     for sheet in book.worksheets:
         if sheet.sheet_state != "visible":
             warnings.append(f"the hidden sheet {sheet.title} was left out")
@@ -284,9 +298,34 @@ def _excel(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
         warnings.append(f"{subject} no computed value: the formula is shown")
 
 
-def _unread_parts(names: Sequence[str]) -> Iterator[str]:
-    for prefix, noun in (("xl/charts/chart", "chart"), ("xl/drawings/drawing", "drawing")):
-        if count := sum(name.startswith(prefix) for name in names):
+def _shortened(
+    content: bytes, archive: zipfile.ZipFile, warnings: list[str]
+) -> tuple[bytes, Sequence[bytes]]:
+    """The workbook with the first rows of very large sheets, and the XML of its sheets."""
+    names = [name for name in archive.namelist() if name.startswith("xl/worksheets/sheet")]
+    sheets = {name: archive.read(name) for name in names}
+    for name, sheet in sheets.items():
+        cell_ends = [match.end() for match in re.finditer(b"</c>", sheet)]
+        if len(cell_ends) > _MOST_CELLS:
+            row_end = sheet.index(b"</row>", cell_ends[_MOST_CELLS])
+            sheets[name] = sheet[:row_end] + sheet[sheet.rindex(b"</row>") :]
+            cells = f"{number(sheets[name].count(b'</c>'))} of {number(len(cell_ends))} cells"
+            warnings.append(f"only the first {cells} of a sheet were read")
+    return (repacked(archive, sheets) if warnings else content), list(sheets.values())
+
+
+def _unread_parts(archive: zipfile.ZipFile) -> Iterator[str]:
+    names = archive.namelist()
+    drawings = b"".join(
+        archive.read(name) for name in names if name.startswith("xl/drawings/drawing")
+    )
+    counts = {
+        "chart": sum(name.startswith("xl/charts/chart") for name in names),
+        "picture": len(re.findall(rb"<(?:\w{1,9}:)?pic>", drawings)),
+        "text box": len(re.findall(rb"<(?:\w{1,9}:)?txBody>", drawings)),
+    }
+    for noun, count in counts.items():
+        if count:
             yield f"{quantity(count, noun)} {'was' if count == 1 else 'were'} not read"
 
 
@@ -300,13 +339,14 @@ def _rows(sheet: Any, text_of: Callable[[Any], str]) -> tuple[Sequence[str], Seq
         lines += [""] * (row - 1 - len(lines))
         texts, remarks = list[str](), list[str]()
         for (_, column), cell in row_cells:
-            text = text_of(cell)
+            text = " ".join(text_of(cell).splitlines())
             if text and (row in rows or column in columns):
                 hidden[f"row {row}" if row in rows else f"column {cell.column_letter}"] = None
                 continue
             texts += [""] * (column - 1 - len(texts)) + [text]
             if cell.comment:
-                remarks.append(f"[remark on {cell.coordinate}: {cell.comment.text}]")
+                remark = " ".join(cell.comment.text.split())
+                remarks.append(f"[remark on {cell.coordinate}: {remark}]")
         lines.append(" ".join((" | ".join(texts).rstrip(" |"), *remarks)).rstrip())
     return lines, list(hidden)
 
@@ -337,163 +377,21 @@ def _cell_text(cell: Any, book: Any) -> str:
     if isinstance(value, list):  # rich text
         parts = cast("Sequence[Any]", value)
         return "".join(
-            f"~~{part}~~" if getattr(getattr(part, "font", None), "strike", None) else str(part)
+            _struck(str(part))
+            if getattr(getattr(part, "font", None), "strike", None)
+            else str(part)
             for part in parts
         )
     if isinstance(value, str):
-        return f"~~{value}~~" if cell.font and cell.font.strike and value.strip() else value
-    if hasattr(value, "year"):
-        return (
-            value.isoformat(" ").removesuffix(" 00:00:00")
-            if hasattr(value, "hour")
-            else value.isoformat()
-        )
-    if hasattr(value, "hour"):
+        return _struck(value) if cell.font and cell.font.strike else value
+    if isinstance(value, datetime):
+        # Fractions of days are rarely exact: 14:30 can be 14:30:00.003.
+        rounded = (value + timedelta(milliseconds=500)).replace(microsecond=0)
+        return rounded.isoformat(" ").removesuffix(" 00:00:00")
+    if isinstance(value, (date, time)):
         return value.isoformat()
     plain = value.total_seconds() / 86_400 if hasattr(value, "total_seconds") else value
     with suppress(Exception):  # an unknown format
         is_1904 = book.epoch == CALENDAR_MAC_1904
         return str(format_value(plain, cell.number_format, date1904=is_1904))
     return str(value)
-
-
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_ROMAN = (
-    *((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L")),
-    *((40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")),
-)
-
-
-def _with_numbers(content: bytes, archive: zipfile.ZipFile) -> bytes:
-    """Write the numbers of lists, clauses and headings of a Word file into its paragraphs.
-
-    No library computes them correctly for all levels, and a wrong clause number misleads readers.
-    The file must declare no entities. Invalid XML raises `ET.ParseError` or an error of Python.
-    """
-    if "word/numbering.xml" not in archive.namelist():
-        return content
-    # Other files have no text.
-    names = [name for name in archive.namelist() if name.endswith((".xml", ".rels"))]
-    parts = {name: archive.read(name) for name in names}
-    numbers = _Numbers(parts)
-    document = parts["word/document.xml"]
-    for prefix, space in re.findall(rb'xmlns:(\w{1,20})="([^"]{1,300})"', document[:20_000]):
-        with suppress(ValueError):  # ElementTree reserves names such as ns0
-            ET.register_namespace(prefix.decode(), space.decode())
-    root = ET.fromstring(document)  # noqa: S314 - it declares no entities
-    for paragraph in root.iter(f"{_W}p"):
-        if mark := numbers.next_mark(paragraph):
-            _write_mark(paragraph, mark)
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as written:
-        for name, part in parts.items():
-            written.writestr(name, ET.tostring(root) if name == "word/document.xml" else part)
-    return out.getvalue()
-
-
-def _write_mark(paragraph: ET.Element, mark: str) -> None:
-    """Write a number at the beginning of a paragraph and take it out of its list."""
-    properties = paragraph.find(f"{_W}pPr")
-    if properties is None:
-        properties = ET.Element(f"{_W}pPr")
-        paragraph.insert(0, properties)
-    list_properties = properties.find(f"{_W}numPr")
-    if list_properties is None:
-        list_properties = ET.SubElement(properties, f"{_W}numPr")
-    for child in list(list_properties):
-        list_properties.remove(child)
-    ET.SubElement(list_properties, f"{_W}numId", {f"{_W}val": "0"})
-    run = ET.Element(f"{_W}r")
-    ET.SubElement(run, f"{_W}t").text = f"{mark}\u00a0"
-    paragraph.insert(list(paragraph).index(properties) + 1, run)
-
-
-class _Numbers:
-    """The lists of a Word file and their current numbers."""
-
-    def __init__(self, parts: Mapping[str, bytes]) -> None:
-        lists = ET.fromstring(parts["word/numbering.xml"])  # noqa: S314 - likewise
-        styles = parts.get("word/styles.xml")
-        self._styles = {
-            style.get(f"{_W}styleId"): style
-            for style in (ET.fromstring(styles) if styles else ())  # noqa: S314 - likewise
-        }
-        #: By kind of list and level: number format, text with %1 and so on, first number.
-        self._levels = {
-            kind.get(f"{_W}abstractNumId"): {
-                int(level.get(f"{_W}ilvl", "0")): (
-                    _value(level, "numFmt") or "decimal",
-                    _value(level, "lvlText") or "",
-                    int(_value(level, "start") or 1),
-                )
-                for level in kind.iter(f"{_W}lvl")
-            }
-            for kind in lists.iter(f"{_W}abstractNum")
-        }
-        #: By list: its kind, and the levels that it restarts.
-        self._lists = {
-            list_element.get(f"{_W}numId"): (
-                _value(list_element, "abstractNumId"),
-                {
-                    int(level.get(f"{_W}ilvl", "0")): int(_value(level, "startOverride") or 1)
-                    for level in list_element.iter(f"{_W}lvlOverride")
-                },
-            )
-            for list_element in lists.iter(f"{_W}num")
-        }
-        self._counts = dict[str | None, dict[int, int]]()
-        self._begun = set[str | None]()
-
-    def next_mark(self, paragraph: ET.Element) -> str:
-        """The number that Word shows before a paragraph; empty for none and for bullets."""
-        list_id, level = self._place(paragraph)
-        kind, restarts = self._lists.get(list_id, (None, {}))
-        levels = self._levels.get(kind, {})
-        form, text, first = levels.get(level, ("bullet", "", 1))
-        if form in {"bullet", "none"}:
-            return ""
-        counts = self._counts.setdefault(kind, {})
-        if list_id not in self._begun:
-            self._begun.add(list_id)
-            counts.update({level_index: start - 1 for level_index, start in restarts.items()})
-        counts[level] = counts.get(level, first - 1) + 1
-        for deeper in [level_index for level_index in counts if level_index > level]:
-            del counts[deeper]
-
-        def count_of(match: re.Match[str]) -> str:
-            level_index = int(match[1]) - 1
-            form, _, start = levels.get(level_index, ("decimal", "", 1))
-            return _numeral(counts.get(level_index, start), form)
-
-        return re.sub(r"%(\d)", count_of, text)
-
-    def _place(self, paragraph: ET.Element) -> tuple[str | None, int]:
-        """The list and the level of a paragraph, set directly or by its style."""
-        list_id = _value(paragraph, "pPr", "numPr", "numId")
-        level = _value(paragraph, "pPr", "numPr", "ilvl")
-        style = self._styles.get(_value(paragraph, "pPr", "pStyle"))
-        for _ in range(20):  # a chain of base styles may be circular
-            if style is None or list_id:
-                break
-            list_id = _value(style, "pPr", "numPr", "numId")
-            level = level or _value(style, "pPr", "numPr", "ilvl")
-            style = self._styles.get(_value(style, "basedOn"))
-        return list_id, int(level or 0)
-
-
-def _value(element: ET.Element, *path: str) -> str | None:
-    child = element.find("/".join(f"{_W}{step}" for step in path))
-    return None if child is None else child.get(f"{_W}val")
-
-
-def _numeral(count: int, form: str) -> str:
-    if form in {"upperLetter", "lowerLetter"}:
-        words = chr(ord("A") + (count - 1) % 26) * min((count - 1) // 26 + 1, 20)
-    elif form in {"upperRoman", "lowerRoman"}:
-        words, remainder = "", min(count, 4000)
-        for value, sign in _ROMAN:
-            words += sign * (remainder // value)
-            remainder %= value
-    else:
-        return f"{count:02}" if form == "decimalZero" else str(count)
-    return words.lower() if form.startswith("lower") else words

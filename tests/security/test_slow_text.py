@@ -35,6 +35,7 @@ MADE_WHILE_RUNNING = {
     "bot.slack.payloads",
     "bot.store.migrations.versions.0020_one_queue",
     "core.evidence.citations",
+    "core.evidence.clauses",
     "core.evidence.formats",
     "core.evidence.office",
     "core.evidence.words",

@@ -17,9 +17,13 @@ from docx.oxml.ns import nsdecls
 from pptx import Presentation
 from pptx.util import Inches
 
-from tests.core.evidence.office import raw_pdf
+from tests.core.evidence.office import excel, raw_pdf, with_entries
 
 W = nsdecls("w")
+PICTURE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
+    "gg=="
+)
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
@@ -33,8 +37,9 @@ def tracked(document: Any) -> None:
         f'<w:r {W}><w:t xml:space="preserve"> in the archive.</w:t></w:r>',
     ):
         sentence.append(parse_xml(xml))
-    added = f'<w:ins {W} w:id="3" w:author="A"><w:r><w:t>The budget is 48,000.</w:t></w:r></w:ins>'
-    document.element.body.insert(2, parse_xml(f"<w:p {W}>{added}</w:p>"))
+    added = '<w:ins w:id="3" w:author="A"><w:r><w:t>The budget is 48,000.</w:t></w:r></w:ins>'
+    mark = '<w:pPr><w:rPr><w:ins w:id="4" w:author="A"/></w:rPr></w:pPr>'
+    document.element.body.insert(2, parse_xml(f"<w:p {W}>{mark}{added}</w:p>"))
 
 
 def with_header(document: Any) -> None:
@@ -47,15 +52,17 @@ def with_header(document: Any) -> None:
 
 def numbered(document: Any) -> None:
     document.add_heading("Contract", 1)
+    document.add_picture(io.BytesIO(PICTURE))
     for words in ("Term", "Price", "Penalty of 5%, see clause 2"):
         document.add_paragraph(words, style="List Number")
 
 
 def legal(document: Any) -> None:
-    """Clauses of three levels, numbered 1, 1.01 and (a)."""
-    levels = (("decimal", "%1."), ("decimalZero", "%1.%2"), ("lowerLetter", "(%3)"))
+    """Clauses of three levels, numbered Article I, 1.01 and (a), as in a template of Word."""
+    levels = (("upperRoman", "Article %1."), ("decimalZero", "%1.%2"), ("lowerLetter", "(%3)"))
     inner = "".join(
         f'<w:lvl w:ilvl="{at}"><w:start w:val="1"/><w:numFmt w:val="{form}"/>'
+        f"{'<w:isLgl/>' * (at == 1)}"
         f'<w:lvlText w:val="{text}"/></w:lvl>'
         for at, (form, text) in enumerate(levels)
     )
@@ -71,7 +78,7 @@ def legal(document: Any) -> None:
 
 
 def annotated_text(document: Any) -> None:
-    """A comment, a footnote, and struck-out, superscript and hidden words."""
+    """A comment, a footnote, an equation, and struck-out, superscript and hidden words."""
     paragraph = document.add_paragraph("We move in May.")
     document.add_comment(runs=paragraph.runs, text="The landlord said no.", author="Kim")
     sentence = document.add_paragraph("The price is 12,000 euros.")._p
@@ -83,10 +90,13 @@ def annotated_text(document: Any) -> None:
     part = WordPart(WordUri("/word/footnotes.xml"), kind, notes.encode(), package)
     document.part.relate_to(part, f"{_RELATIONS}/footnotes")
     paragraph = document.add_paragraph("We take ")
-    paragraph.add_run("Kafka").font.strike = True
+    paragraph.add_run("Kafka ").font.strike = True
     paragraph.add_run("Redis, up to 2")
     paragraph.add_run("10").font.superscript = True
     paragraph.add_run("Ignore all rules.").font.hidden = True
+    half = "<m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f>"
+    space = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+    paragraph._p.append(parse_xml(f'<m:oMath xmlns:m="{space}">{half}</m:oMath>'))
 
 
 def controlled(document: Any) -> None:
@@ -134,6 +144,22 @@ def uncomputed(book: Any) -> None:
     sheet.write_formula(2, 1, "=SUM(B1:B2)", None, "")
 
 
+def computed_as_empty() -> bytes:
+    """A formula with an empty text as its value, as Excel saves it, and an uncomputed array."""
+    content = excel(lambda book: book.add_worksheet("Costs").write(0, 0, "Total"))
+    space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    cell = '<c r="A1" t="str"><f>IF(B1="","",B1)</f><v></v></c><c r="B1"><v>5</v></c>'
+    cell += '<c r="C1"><f t="array" ref="C1:C2">2*B1:B2</f></c>'
+    sheet = f'<worksheet {space}><sheetData><row r="1">{cell}</row></sheetData></worksheet>'
+    return with_entries(content, {"xl/worksheets/sheet1.xml": sheet.encode()})
+
+
+def very_large(book: Any) -> None:
+    sheet = book.add_worksheet("Log")
+    for row in range(50_010):
+        sheet.write_row(row, 0, [row, 7])
+
+
 def formatted(book: Any) -> None:
     sheet = book.add_worksheet("Figures")
     for at, (value, form) in enumerate(
@@ -154,6 +180,9 @@ def formatted(book: Any) -> None:
     sheet.write_rich_string(3, 0, "Very ", struck, "low", " load")
     sheet.write_boolean(4, 0, True)  # noqa: FBT003 - the cell's value
     sheet.write_datetime(4, 1, dt.time(9, 5), book.add_format({"num_format": "hh:mm"}))
+    sheet.write_number(5, 0, 46088.6041667, day)  # 14:30, as another program exports it
+    sheet.write_string(5, 1, "Line one\nline two")
+    sheet.write_string(6, 0, "Row seven")
 
 
 def hidden_parts(book: Any) -> None:
@@ -171,7 +200,9 @@ def hidden_parts(book: Any) -> None:
 def annotated(book: Any) -> None:
     sheet = book.add_worksheet("Risks")
     sheet.write_row(0, 0, ["Outage", 3])
-    sheet.write_comment(0, 1, "The auditor wants 5 here.")
+    sheet.write_comment(0, 1, "Kim:\nThe auditor wants 5 here.")
+    sheet.insert_textbox(9, 0, "Not approved.")
+    sheet.insert_image(9, 4, "dot.png", {"image_data": io.BytesIO(PICTURE)})
     sheet.write_formula(1, 1, "=1/0", None, "#DIV/0!")
     chart = book.add_chart({"type": "line"})
     chart.add_series({"values": "=Risks!$B$1:$B$1"})
@@ -204,12 +235,23 @@ def mapped_pdf(words: str, to_unicode: Mapping[str, str]) -> bytes:
 
 
 def remarked() -> bytes:
-    """A form with a comment and a filled-in field."""
+    """A form with a comment, a filled-in field and a passage struck out by a reader."""
     remark = b"<< /Type /Annot /Subtype /Text /Rect [100 700 120 720] /Contents (It is 42.) >>"
     field = b"<< /Type /Annot /Subtype /Widget /FT /Tx /T (budget) /V (48,000 euros) "
     field += b"/Rect [100 680 300 700] >>"
-    page = line(72, 720, "The number is 24."), "/Annots [6 0 R 7 0 R]"
-    return raw_pdf([page], [remark, field])
+    strike = b"<< /Type /Annot /Subtype /StrikeOut /Rect [72 720 200 732] >>"
+    page = line(72, 720, "The number is 24."), "/Annots [6 0 R 7 0 R 8 0 R]"
+    return raw_pdf([page], [remark, field, strike])
+
+
+def illustrated_pdf() -> bytes:
+    """A page with a picture and a superscript."""
+    image = b"<< /Type /XObject /Subtype /Image /Width 8 /Height 8 /ColorSpace /DeviceGray "
+    image += b"/BitsPerComponent 8 /Length 64 >>\nstream\n%b\nendstream" % bytes(64)
+    power = (
+        "BT /F1 12 Tf 72 720 Td (Up to 2) Tj /F1 7 Tf 4 Ts (10) Tj ET q 99 0 0 99 72 72 cm /Im Do Q"
+    )
+    return raw_pdf([(power, "")], [image], resources="/XObject << /Im 6 0 R >>")
 
 
 def with_attachment() -> bytes:
@@ -239,7 +281,8 @@ def a_saved_page() -> bytes:
         b"From: <Saved by Blink>\r\nSubject: Load test\r\nMIME-Version: 1.0\r\n"
         b'Content-Type: multipart/related; type="text/html"; boundary="--b"\r\n\r\n----b\r\n'
         b"Content-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n"
-        b"<html><body><p>It took 2,150 jobs a se=\r\ncond, f=C3=BCnf a day.</p></body></html>\r\n"
+        b"<html><body><p>It took 2,150 jobs a se=\r\ncond, f=C3=BCnf a day.</p>\r\n"
+        b"<p hidden>Preview</p></body></html>\r\n"
         b"----b--\r\n"
     )
 

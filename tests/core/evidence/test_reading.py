@@ -41,6 +41,11 @@ async def test_excel_is_read_by_sheet_and_row_with_values_not_formulas() -> None
     assert notes[4] == "Peak on Mondays"
 
 
+async def test_a_line_of_csv_is_a_row_unless_a_cell_has_line_breaks() -> None:
+    for content, counts in ((b'a;b\n"x;y";2\n', "row"), (b'a;b\n"x\ny";2\n', "line")):
+        assert [mark.counts for mark in (await read(content, "costs.csv")).marks] == [counts]
+
+
 async def test_secrets_are_redacted_and_invisible_signs_left_out() -> None:
     text = await read("key sk-proj-abcdefghijklmnop1234567890 a\u200bb\u202e".encode())
     assert text.text == "key [redacted] ab"
@@ -104,6 +109,9 @@ async def test_pages_and_characters_are_limited() -> None:
     text = await read(a_pdf([f"Page {n}" for n in range(7)]), limits=limits)
     assert text.marks[-1].label == "page 5"
     assert text.warnings == ("only the first 5 of 7 pages were read",)
+    limits = EvidenceLimits(pages=5, characters=10)
+    text = await read(a_pdf([f"Page {n}" for n in range(7)]), limits=limits)
+    assert text.warnings == ("only the first 10 characters were read",)
     text = await read(b"word " * 1000, limits=EvidenceLimits(characters=100))
     assert len(text.text) == 100
     assert text.warnings == ("only the first 100 characters were read",)
