@@ -273,9 +273,8 @@ def recast(setup: Setup, cast: Sequence[casting.CastRole]) -> Roster:
     }
     agents: list[Agent] = []
     for agent in roster.agents:
-        model = ModelChoice(provider=agent.provider, model=agent.model)
-        fallbacks = tuple(fallback for fallback in setup.casting.fallbacks if fallback != model)
-        update = {"prompts": {**prompts, **agent.prompts}, "fallbacks": fallbacks or None}
+        fallbacks = agent.other_models(setup.casting.fallbacks) or None
+        update = {"prompts": {**prompts, **agent.prompts}, "fallbacks": fallbacks}
         agents.append(agent.model_copy(update=update))
     return replace(roster, agents=tuple(agents))
 
@@ -434,15 +433,14 @@ def _with_defaults(agent: Agent, settings: Settings, form: str = "") -> Agent:
         # The agent's own prompt for summaries goes before the settings' prompt.
         changes["summarization"] = rules.model_copy(update={"prompt": own})
     if agent.fallbacks is None and settings.fallbacks:
-        own = ModelChoice(provider=agent.provider, model=agent.model)
-        changes["fallbacks"] = tuple(fallback for fallback in settings.fallbacks if fallback != own)
+        changes["fallbacks"] = agent.other_models(settings.fallbacks)
     complete = agent.model_copy(update=changes)
     own_rules = complete.summarization and _fitting(complete.summarization, form)
     return complete.model_copy(update={"summarization": own_rules})
 
 
 def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
-    if choice is None or (choice.provider, choice.model) == (judge.provider, judge.model):
+    if choice is None or choice.full_name == judge.full_name:
         return None
     judge_model = ModelChoice(provider=judge.provider, model=judge.model)
     changes: dict[str, object] = {"id": SUMMARIZER, "name": "Summarizer", "role": SUMMARIZER}

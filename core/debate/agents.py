@@ -1,6 +1,6 @@
 """Agents and roles: their models, prompts and summarization."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -91,6 +91,9 @@ class ModelChoice(Value):
     @property
     def full_name(self) -> str:
         return f"{self.provider}/{self.model}"
+
+    def other_models(self, choices: "Sequence[ModelChoice]") -> "tuple[ModelChoice, ...]":
+        return tuple(choice for choice in choices if choice.full_name != self.full_name)
 
     @property
     def maker(self) -> str:

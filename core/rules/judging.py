@@ -25,9 +25,8 @@ def judge_of(debate: Debate) -> Agent:
     if choice is None:
         return setup.judge
     fallbacks = setup.judge.fallbacks
-    if fallbacks is not None:
-        fallbacks = tuple(fallback for fallback in fallbacks if fallback != choice)
-    return setup.judge.model_copy(update={**dict(choice), "fallbacks": fallbacks})
+    others = None if fallbacks is None else choice.other_models(fallbacks)
+    return setup.judge.model_copy(update={**dict(choice), "fallbacks": others})
 
 
 def auditor_of(debate: Debate) -> Agent | None:
