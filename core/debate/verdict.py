@@ -237,11 +237,6 @@ class ShadowAnswer(Quoting):
     citations: tuple[Citation, ...] = ()
     call: Call | None = None
 
-    @property
-    def text(self) -> str:
-        lists = (*self.alternatives, *self.reasons, *self.risks, *self.overturned_by)
-        return "\n".join((self.decision, self.solution, *lists))
-
 
 class ShadowChoice(Value):
     turn: Turn
