@@ -1,7 +1,6 @@
 """Text of models and people is inert in documents and on terminals."""
 
 import io
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from html import unescape
@@ -84,7 +83,6 @@ texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=14).map
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 #: Beginnings of a list's line, and texts that may follow.
 MARKERS = ("", "- ", "-   ", "1. ", "2. ", "10. ", "1) ", "- - ", "-", "-\t", "> ")
-BEGINS_ITEM = re.compile(r"[ \t]*(?:>|(?:-|[0-9]+[.)])(?:[ \t]|$))")
 INDENTS = ("", "", " ", "  ", "   ", "    ", "     ", "\t")
 WORDS = ("a", "  b", "", "```", "```sh", "~~~", "````", "# c", "---", "===")
 fenced_lists = st.lists(

@@ -25,8 +25,6 @@ from bot.testing import quick_workspace
 from core.store.database import Database
 from slack_on_loopback import Workspace, run_workspace
 
-AGENT_MANIFEST = Path(__file__).parents[3] / "manifest.agent.yaml"
-
 
 class Office:
     """An outbox, the workspace it posts to, its table, and what living posts show."""
