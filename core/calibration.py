@@ -13,10 +13,10 @@ from core.debate.state import Debate
 from core.debate.verdict import OutcomeKind
 from core.figures import number, percent, quantity
 from core.rules.confidence import BANDS
-from core.rules.ending import was_skipped
+from core.rules.judging import was_overruled
 from core.rules.options import current_stance, leading, options_of
+from core.rules.schedule import rounds_held
 from core.rules.shadow import agrees
-from core.rules.voting import was_overruled
 from core.statistics import ALPHA, Interval, exact_p, holm, wilson
 
 #: Fewer outcomes give no evidence.
@@ -56,7 +56,7 @@ class Case:
     said_at: datetime | None
     #: 0 to 100; None if none was computed.
     confidence: int | None
-    #: Whether the first vote was final, so that no round was held.
+    #: Whether no round was held.
     was_skipped: bool
     #: Whether the single answer chose the same option; None if unknown.
     alone_agrees: bool | None
@@ -130,7 +130,7 @@ def case_of(debate: Debate) -> Case | None:
         outcome=outcome.kind if outcome else None,
         said_at=debate.times.get(f"outcome/{outcome.origin}") if outcome else None,
         confidence=verdict.confidence if verdict.rests_on else None,
-        was_skipped=was_skipped(debate) and not debate.reopened_by,
+        was_skipped=not rounds_held(debate),
         alone_agrees=agrees(debate),
         voices=tuple(
             AgentRecord(model=agent.full_name, role=agent.role, is_for=best[agent.id] == decision)

@@ -270,7 +270,8 @@ def _end_parts(debate: Debate) -> Iterator[str]:
         yield f"*The agents' verdict*\n{decision}\n*Confidence*: {sure}"
         yield finding_counts(debate)
         yield rounds_summary(debate)
-        if (cross_check := cross_check_line(debate, debate.verdict)) and cross_check.is_warning:
+        cross_check = cross_check_line(debate, debate.verdict, short=True)
+        if cross_check and cross_check.is_warning:
             yield line_text(debate, cross_check)
         yield single_answer(debate)
         yield team_decision(debate)

@@ -258,7 +258,8 @@ def _below(debate: Debate, verdict: Verdict) -> Iterator[str]:
         yield line_text(debate, line)
     if debate.tally:
         yield tally_line(debate, debate.tally)
-    if (cross_check := cross_check_line(debate, verdict)) and cross_check.is_warning:
+    cross_check = cross_check_line(debate, verdict, short=True)
+    if cross_check and cross_check.is_warning:
         yield line_text(debate, cross_check)
     if was_skipped(debate):
         # Without figures, which the line of the vote has.

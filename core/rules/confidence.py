@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from core.debate.agents import EXAMPLE, OFFLINE
 from core.debate.state import Debate
-from core.debate.turn import BESIDE
+from core.debate.turn import BESIDE, Act
 from core.debate.verdict import RequirementStatus, Verdict, VerdictSource
 from core.figures import percent, quantity
 from core.rules import voting
 from core.rules.agreement import GAP_FROM, Probabilities, mean, spread_of
 from core.rules.formats import review
+from core.rules.judging import chose_otherwise
 from core.rules.options import options_of
 
 #: The highest confidence in percent: of any verdict; if the first ballots differ much; if all
@@ -54,13 +55,15 @@ class Confidence:
 
 
 def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
-    """The confidence of a verdict, independent of the judge's own; None: there was no vote."""
+    """The confidence of a verdict, independent of the judge's own; None: it decides nothing."""
     providers = {agent.provider for agent in debate.setup.agents}
     if providers == {EXAMPLE}:
         # In an example the author of the text decides how far the agents agree.
         return Confidence(None, (_WRITTEN,))
-    if debate.tally is None or verdict.is_undecided:
+    if verdict.is_undecided:
         return None
+    if debate.tally is None:
+        return Confidence(None, ("there was no vote",))
     if providers == {OFFLINE}:
         return Confidence(None, (_BY_RULES,))
     if review.NOT_READY in verdict.warnings:
@@ -89,12 +92,14 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
         )
         rests_on.append(counted + (f", {len(abstainers)} abstained" if abstainers else ""))
         deduction += _MISSING * (agents - len(votes)) / agents
-    if failures := sum(failure.turn.act not in BESIDE for failure in debate.failures.values()):
+    # A failed ballot is missing above.
+    failed_acts = [failure.turn.act for failure in debate.failures.values()]
+    if failures := sum(act not in {*BESIDE, Act.BALLOT} for act in failed_acts):
         turns = len(debate.contributions) + failures
         rests_on.append(f"{failures} of {turns} turns failed")
         deduction += _MISSING * failures / turns
     figure -= min(deduction, _MISSING)
-    if debate.cross_check and options.resolve(debate.cross_check.option) != option:
+    if chose_otherwise(debate, verdict):
         figure -= _SWAP
         rests_on.append("the judge decided otherwise when it read the positions in another order")
     figure = _by_requirements(debate, verdict, figure, rests_on)

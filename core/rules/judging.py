@@ -6,8 +6,11 @@ from core.debate.agents import EXAMPLE, OFFLINE, Agent, ModelChoice
 from core.debate.contributions import RaisedKind, RaisedPoint
 from core.debate.state import Debate
 from core.debate.turn import Turn, turn_of
+from core.debate.verdict import Verdict, VerdictSource
+from core.rules.formats import review
 from core.rules.formats.registry import format_of
-from core.rules.voting import best_texts
+from core.rules.options import options_of
+from core.rules.voting import best_texts, option_voted_for
 
 
 def judge_of(debate: Debate) -> Agent:
@@ -27,6 +30,39 @@ def judge_of(debate: Debate) -> Agent:
     fallbacks = setup.judge.fallbacks
     others = None if fallbacks is None else choice.other_models(fallbacks)
     return setup.judge.model_copy(update={**dict(choice), "fallbacks": others})
+
+
+def choice_of_judge(verdict: Verdict) -> str | None:
+    """Id of the option that the judge chose, which rules may have replaced in the verdict.
+
+    Empty: none of the options. None: no judge gave a verdict.
+    """
+    if verdict.source is VerdictSource.WINNER:
+        return None
+    if verdict.overrule:
+        return verdict.overrule.judge
+    return review.READY if review.NOT_READY in verdict.warnings else verdict.option
+
+
+def was_overruled(debate: Debate) -> bool | None:
+    """Whether the judge's choice, and not the vote's, was decided for; None: unknown."""
+    voted, verdict = option_voted_for(debate), debate.verdict
+    if not voted or not verdict or verdict.is_undecided or choice_of_judge(verdict) is None:
+        return None
+    if review.NOT_READY in verdict.warnings:
+        return None  # open findings decided
+    return options_of(debate).resolve(verdict.option) != voted
+
+
+def chose_otherwise(debate: Debate, verdict: Verdict) -> bool | None:
+    """Whether the judge chose another option with the positions in the opposite order.
+
+    None: it did not choose in both orders.
+    """
+    check, choice = debate.cross_check, choice_of_judge(verdict)
+    if check is None or choice is None:
+        return None
+    return options_of(debate).resolve(check.option) != options_of(debate).resolve(choice)
 
 
 def auditor_of(debate: Debate) -> Agent | None:

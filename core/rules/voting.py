@@ -107,14 +107,6 @@ def option_voted_for(debate: Debate) -> str:
     return options_of(debate).resolve(winners[0]) if len(winners) == 1 else ""
 
 
-def was_overruled(debate: Debate) -> bool | None:
-    """Whether the verdict takes another option than the vote chose; None: unknown."""
-    voted = option_voted_for(debate)
-    if not voted or debate.verdict is None or debate.verdict.is_undecided:
-        return None
-    return options_of(debate).resolve(debate.verdict.option) != voted
-
-
 def preferred_options(debate: Debate) -> Mapping[str, str] | None:
     """The first choice of each counted ballot by agent; empty if several options are level.
 

@@ -11,6 +11,7 @@ from core.figures import listed, number, percent
 from core.figures import quantity as count_words
 from core.rules.ending import tie_break
 from core.rules.formats import review
+from core.rules.judging import chose_otherwise
 from core.rules.movement import cause_of, cause_words, mind_changes
 from core.rules.options import (
     NAMES_A_VERDICT,
@@ -218,7 +219,7 @@ def vote_lines(debate: Debate, verdict: Verdict | None) -> Iterator[ResultLine]:
     leads = winning_options(tally.options) if tally else ()
     if verdict and decision and leads and decision not in leads:
         first = " and ".join(options.name(option) for option in leads)
-        text = f"The judge decided for {options.name(decision)}"
+        text = f"The verdict is for {options.name(decision)}"
         if review.NOT_READY in verdict.warnings:
             text = f"Open findings make it {options.name(decision)}"
         yield ResultLine(text=f"{text}, the vote puts {first} first.")
@@ -266,19 +267,28 @@ def option_behind(debate: Debate, agent: str) -> str:
     return options_of(debate).name(current_option(debate, agent))
 
 
-def cross_check_line(debate: Debate, verdict: Verdict | None) -> ResultLine | None:
-    """The judge's choice with the positions in the opposite order; None if it was not asked."""
-    check, options = debate.cross_check, options_of(debate)
+def cross_check_line(
+    debate: Debate, verdict: Verdict | None, *, short: bool = False
+) -> ResultLine | None:
+    """The judge's choice with the positions in the opposite order; None if it was not asked.
+
+    With `short` without the judge's reason, which may be long.
+    """
+    check = debate.cross_check
     if check is None:
         return None
-    if verdict and options.resolve(check.option) == options.resolve(verdict.option):
-        text = "Asked again with the positions in the opposite order, the judge chose the same."
-        return ResultLine(text=text)
-    name = options.name(check.option) or "none of the options"
-    reason = f" (“{check.reason.strip()}”)" if check.reason.strip() else ""
-    text = f"Asked with the positions in the opposite order, the judge chose {name}{reason}"
-    warning = ": the order decided, so check this verdict before you follow it" if verdict else ""
-    return ResultLine(text=f"{text}{warning}.", is_warning=bool(verdict))
+    name = options_of(debate).name(check.option) or "none of the options"
+    reason = f" (“{check.reason.strip()}”)" if check.reason.strip() and not short else ""
+    asked = "with the positions in the opposite order, the judge chose"
+    match chose_otherwise(debate, verdict) if verdict else None:
+        case None:
+            return ResultLine(text=f"Asked {asked} {name}{reason}.")
+        case False:
+            return ResultLine(text=f"Asked again {asked} the same.")
+        case True:
+            text = f"Asked again {asked} {name} instead{reason}"
+            warning = ": check this verdict before you follow it."
+            return ResultLine(text=text + warning, is_warning=True)
 
 
 def gap_line(debate: Debate) -> ResultLine | None:

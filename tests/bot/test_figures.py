@@ -48,8 +48,8 @@ _GAVE = re.compile(
 )
 _COST = re.compile(r"(?i:cost:?) \$(\d+\.\d\d)\b")
 Shares = dict[str, Fraction]
-#: Acts whose failure costs no confidence.
-_UNHEARD = {Act.SUMMARY, Act.SHADOW, Act.SHADOW_CHOICE}
+#: Acts whose failure is no failed turn: a missing ballot counts as a missing ballot.
+_UNHEARD = {Act.SUMMARY, Act.SHADOW, Act.SHADOW_CHOICE, Act.BALLOT}
 
 
 class FigurePlay(Play):

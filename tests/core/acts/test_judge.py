@@ -26,8 +26,8 @@ from core.engine import Engine
 from core.errors import KeyRefused, ProviderError
 from core.llm.call import ModelCalls
 from core.request import ModelRequest
-from core.rules.judging import judge_of
-from core.rules.voting import best_texts, was_overruled
+from core.rules.judging import judge_of, was_overruled
+from core.rules.voting import best_texts
 from core.testing import (
     InMemoryStore,
     RecordingSink,

@@ -11,6 +11,7 @@ from core.debate.state import Debate
 from core.debate.turn_events import BallotAbstained, ContributionMade, CrossChecked, VoteTallied
 from core.debate.verdict import (
     CrossCheck,
+    Overrule,
     Requirement,
     RequirementStatus,
     Verdict,
@@ -116,6 +117,11 @@ LOST = failed("r1/critique/architect/security")
         ((), {"requirements": (UNMET,)}, 40, "1 major requirement not met"),
         ((), {"requirements": (UNKNOWN,) * 2}, 80, "whether it meets 2 major requirements is not"),
         ((OTHERWISE,), {}, 70, "when it read the positions in another order"),
+        # The judge's own choice is compared, not what the vote made of it.
+        ((OTHERWISE,), {"overrule": Overrule(vote="o1", judge="o2")}, 90, "no source was given"),
+        ((OTHERWISE,), {"source": VerdictSource.WINNER}, 75, "no judge wrote it"),
+        # A lost ballot counts as a lost ballot only.
+        ((*ANSWERS, *failed("r0/ballot/architect")), {}, 90, "no source was given"),
         ((*ANSWERS, *LOST), {}, 82, "1 of 4 turns failed"),
     ],
 )
@@ -128,6 +134,12 @@ def test_missing_turns_and_unmet_requirements_lower_it_and_are_its_reasons(
     assert computed
     assert computed.percent == figure
     assert words in "; ".join(computed.rests_on)
+
+
+def test_without_a_vote_the_reason_is_given() -> None:
+    computed = confidence_of(replace(a_debate(SURE, SURE), tally=None), VERDICT)
+    assert computed
+    assert (computed.percent, computed.rests_on) == (None, ("there was no vote",))
 
 
 def test_unmet_requirements_do_not_lower_the_confidence_of_a_review() -> None:

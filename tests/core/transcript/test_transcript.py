@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -41,11 +42,12 @@ from core.debate.turn_events import (
     VerdictReached,
     VoteTallied,
 )
-from core.debate.verdict import Verdict
+from core.debate.verdict import Overrule, Verdict, VerdictSource
 from core.debate.vote import Abstention, Ballot, Tally
 from core.debate.vote import Score as Points
 from core.rules.ending import rounds_words
 from core.rules.schedule import rounds_held
+from core.rules.sealing import readable_log
 from core.testing import ManualClock, a_setup, log_of
 from core.transcript.cited import decision_line
 from core.transcript.decision import adr, decision_text
@@ -214,6 +216,60 @@ def test_texts_of_older_debates_do_not_mention_options(path: Path) -> None:
         rounds = [contribution.turn.round for contribution in debate.contributions.values()]
         assert rounds_held(debate) == max(rounds)
         assert "Confidence: 72 of 100, by the judge's own estimate." in texts[2]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "Asked again {}, the judge chose Kafka, hosted instead"),
+        ({"option": "t1"}, "Asked again {}, the judge chose the same."),
+        # The vote's option stands, though the judge chose Kafka both times.
+        (
+            {"overrule": Overrule(vote="o1", judge="o2")},
+            "Asked again {}, the judge chose the same.",
+        ),
+        ({"overrule": Overrule(vote="o2", judge="o1")}, "Asked again {}, the judge chose Kafka, "),
+        ({"source": VerdictSource.WINNER}, "Asked {}, the judge chose Kafka, hosted (“It keeps"),
+    ],
+)
+def test_the_choice_in_the_opposite_order_is_compared_with_the_judges_own(
+    changes: dict[str, object], words: str
+) -> None:
+    reached = fold(split_log()).verdict
+    assert reached
+    debate = with_changes(VerdictReached(verdict=reached.model_copy(update=changes)))
+    assert words.format("with the positions in the opposite order") in decision_text(debate)
+    assert debate.verdict
+    text, is_other = headline(debate, debate.verdict).text, words.endswith(("instead", "Kafka, "))
+    assert ("check this verdict before you follow it" in text) is is_other
+    assert "It keeps jobs" not in text, "the judge's reason would take the room of others"
+
+
+def test_a_sealed_debate_says_nothing_that_the_full_log_contradicts() -> None:
+    start, *entries = split_log()
+    assert isinstance(start.event, DebateStarted)
+    setup = start.event.setup.model_copy(update={"sealed": True})
+    log = readable_log([replace(start, event=DebateStarted(setup=setup)), *entries])
+    debate, full = fold(log), fold(split_log())
+
+    assert (debate.usage, debate.calls) == (full.usage, full.calls)
+    assert rounds_words(debate) == "3 rounds"
+    texts = [report(debate), adr(debate), decision_text(debate), explanation(log)]
+    for false in ("No answer", "answers were given", "no vote", "Cancelled", "Without a ballot"):
+        assert not [text for text in texts if false in text]
+    assert "- Dana\n- Alex\n" in texts[0], "who has voted is seen, not what"
+
+
+def test_a_tie_of_the_agents_counts_all_of_its_options() -> None:
+    tally = fold(split_log()).tally
+    assert tally
+    level = tuple(
+        score.model_copy(update={"first_choices": 1.0, "mean_probability": 0.5})
+        for score in tally.options
+    )
+    tied = with_changes(VoteTallied(tally=tally.model_copy(update={"options": level})))
+    gap = "the agents are for PostgreSQL and Kafka, hosted, which 2 of 2 in the team put first."
+    assert gap in report(tied)
 
 
 def test_the_headline_is_the_option_of_the_verdict_or_the_vote() -> None:
