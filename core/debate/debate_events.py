@@ -37,11 +37,12 @@ class Withheld(BaseEvent):
     key_form = "{0.outcome}"
     outcome: str
     usage: Usage = Usage()
+    spent: Expense = Expense()
     ends: bool = False
 
     @property
     def expense(self) -> Expense:
-        return Expense(lost=self.usage)
+        return self.spent
 
     def _changes(self, debate: Debate) -> Changes:
         # People may know that the debate has ended, but not its result.

@@ -129,11 +129,17 @@ def cut_words(debate: Debate, person_words: Callable[[Person], str] | None = Non
     return SENTENCES[reason].format(who=name or "A person", cap=debate.out_of_money)
 
 
+def _is_over(debate: Debate) -> bool:
+    """Whether its rounds are over and may be counted, which a sealed debate hides."""
+    has_result = debate.verdict is not None or debate.status is not Status.RUNNING
+    return has_result and not debate.is_sealed
+
+
 def rounds_words(debate: Debate) -> str:
     """How many rounds are planned or were held: `at most 3 rounds`, `2 of 3 rounds were held`."""
     count = schedule.rounds_held(debate)
     planned = min(debate.setup.rounds, format_of(debate).most_rounds)
-    is_over = debate.verdict or debate.status is not Status.RUNNING
+    is_over = _is_over(debate)
     if debate.setup.format == review.NAME:
         if not is_over:
             return "a second look where its author answers"
@@ -181,7 +187,7 @@ def ending_sentences(debate: Debate) -> Sequence[str]:
     )
     if not last and (number := next(vote_rounds, 0)):
         texts.append(SENTENCES[EndingReason.FACILITATOR].format(round=number))
-    is_over = debate.verdict or debate.status is not Status.RUNNING
+    is_over = _is_over(debate)
     # While the debate runs, agents that are missing may still come back.
     if is_over or cut_reason(debate) is not EndingReason.TOO_FEW_AGENTS:
         texts += filter(None, [cut_words(debate)])

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from core.debate.debate_events import DebateConcluded, DebateStarted, Withheld
-from core.debate.log import Event, RecordedEvent, usage_of
+from core.debate.log import Event, RecordedEvent
 from core.debate.people_events import BallotsRevealed, PeopleBallotCast
 from core.debate.state import Debate
 from core.debate.turn_events import (
@@ -31,6 +31,7 @@ from core.debate.turn_events import (
     VerdictReached,
     VoteTallied,
 )
+from core.usage import Expense
 
 #: Events that show what agents prefer, or the decision. The end of the debate is hidden as well,
 #: because its listeners would pass on a debate without its verdict.
@@ -90,6 +91,7 @@ def _readable_event(event: Event) -> Event:
             return event.model_copy(update={"failure": hidden})
         case _ if isinstance(event, HIDDEN_EVENTS):
             ends = isinstance(event, DebateConcluded)
-            return Withheld(outcome=event.key, usage=usage_of(event), ends=ends)
+            spent = event.expense or Expense()
+            return Withheld(outcome=event.key, usage=spent.usage, spent=spent, ends=ends)
         case _:
             return event

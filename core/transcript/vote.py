@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from core.debate.contributions import Contribution
-from core.debate.state import Debate
+from core.debate.state import Debate, Status
 from core.debate.turn import Act
 from core.debate.verdict import Verdict
 from core.debate.vote import Ballot, OptionChange, OptionScore, Tally
@@ -178,8 +178,11 @@ def criteria_section(debate: Debate, verdict: Verdict) -> ResultSection:
 
 def vote_words(debate: Debate) -> str:
     tally = debate.tally
-    if tally is None or not tally.voters:
-        return "There was no vote." if tally is None else NOBODY_VOTED
+    if tally is None:  # while it runs or is sealed, it is not known whether there is one
+        is_known = debate.status is not Status.RUNNING and not debate.is_sealed
+        return "There was no vote." if is_known or debate.verdict else ""
+    if not tally.voters:
+        return NOBODY_VOTED
     counts = "; ".join(map(line_words, option_lines(debate, tally, short=True)))
     warnings = debate.verdict.warnings if debate.verdict else ()
     best = best_text_words(debate, tally, warnings)
@@ -211,7 +214,8 @@ def option_lines(debate: Debate, tally: Tally, *, short: bool = False) -> Sequen
 
 
 def vote_lines(debate: Debate, verdict: Verdict | None) -> Iterator[ResultLine]:
-    yield ResultLine(label="Vote", text=vote_words(debate))
+    if vote := vote_words(debate):
+        yield ResultLine(label="Vote", text=vote)
     options, tally = options_of(debate), debate.tally
     if tally and tally.options:
         yield ResultLine(text=MEAN_PROBABILITY)
@@ -445,4 +449,5 @@ def _people_ballots(debate: Debate) -> Iterator[str]:
         names = [options.name(option) for option in ranking if option] or [
             name_of(debate, position) for position in ballot.ranking
         ]
-        yield f"{ballot.by.display_name}: {'; '.join(names)}"
+        # A sealed ballot shows only who cast it.
+        yield ": ".join(filter(None, (ballot.by.display_name, "; ".join(names))))
