@@ -180,10 +180,11 @@ def _with_case_against(debate: Debate, verdict: Verdict) -> Verdict:
 
     Most people follow unanimous advice whether it is right or not (arXiv:2603.22152).
     """
-    if verdict.dissent or verdict.is_undecided or not agreed_at_once(debate):
-        return verdict
-    options = options_of(debate)
+    options, gate = options_of(debate), closing_gate(debate)
     option = options.resolve(verdict.option)
+    is_agreed = gate and agreed_at_once(debate) and option == options.resolve(gate.option)
+    if verdict.dissent or verdict.is_undecided or not is_agreed:
+        return verdict
     shares = [
         (options.probabilities(ballot.probabilities).get(option, 0), ballot.voter)
         for ballot in voting.counted_ballots(debate)

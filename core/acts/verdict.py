@@ -49,7 +49,7 @@ from core.request import Part, PartKind
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.judging import MOST_LONE, raised_points
-from core.rules.options import options_of, short_name
+from core.rules.options import current_option, options_of, short_name
 from core.rules.playbook import criteria_of, musts_of, parts_of
 from core.rules.voting import best_texts, counted_ballots, option_voted_for
 
@@ -437,13 +437,23 @@ def best_author(debate: Debate) -> str:
     return next(iter((*best, *format_of(debate).positions(debate))))
 
 
+def author_of_vote(debate: Debate) -> str:
+    """Id of the author of the best text for the option that won the vote; empty: no text is."""
+    best = best_author(debate)
+    return best if current_option(debate, best) == option_voted_for(debate) else ""
+
+
 def _verdict_of_vote(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
     """A verdict for the vote's option from the best text for it, with the judge's as the dissent.
 
-    The judge's fields about its own decision are removed, and requirements become unknown.
+    The judge's fields about its own decision are removed, and requirements become unknown. An
+    option without a text, such as one that people added, is named.
     """
-    best = best_author(debate)
-    position = format_of(debate).positions(debate)[best]
+    best, decision, solution = author_of_vote(debate), options_of(debate).name(voted), ""
+    if best:
+        position = format_of(debate).positions(debate)[best]
+        decision = first_sentence(position.answer) or first_sentence(position.text)
+        solution = position.text
     reasons = tuple(
         f"{debate.setup.agent(ballot.voter).name}: {ballot.reasons[best]}"
         for ballot in counted_ballots(debate)
@@ -453,10 +463,10 @@ def _verdict_of_vote(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
     objection = VerdictSection(title="The judge's objection in full", text=verdict.solution)
     return verdict.model_copy(
         update={
-            "decision": first_sentence(position.answer) or first_sentence(position.text),
+            "decision": decision,
             "option": voted,
             "reasons": reasons[:_MOST_REASONS],
-            "solution": position.text,
+            "solution": solution,
             "implementation": "",
             "tradeoffs": (),
             "recommendations": (),

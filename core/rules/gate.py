@@ -314,7 +314,7 @@ _HARD_TO_UNDO = (
     "All agreed at once on {about} ({held}); the decision is hard to undo, so it is debated all "
     "the same."
 )
-_VOTE_ONLY = "{who}, and {first}: debating {what} seldom helps, so its vote stands{savings}."
+_VOTE_ONLY = "{who}, and {first}: debating {what} seldom helps, so no round was held{savings}."
 
 
 def gate_words(debate: Debate, gate: Gate) -> str:
@@ -347,7 +347,7 @@ def gate_words(debate: Debate, gate: Gate) -> str:
         else "One model speaks for all agents",
         what="a check" if gate.checks_rules else "a choice with itself",
         rest=_unheld_words(debate, gate),
-        savings=_savings(gate),
+        savings=_savings(debate, gate),
     )
 
 
@@ -372,7 +372,8 @@ def _unheld_words(debate: Debate, gate: Gate) -> str:
     left = _rounds_left(debate, gate.turn.round)
     if not left:
         return "only closing statements were left to make"
-    return f"{quantity(left, 'round')} {'was' if left == 1 else 'were'} not held{_savings(gate)}"
+    rounds = f"{quantity(left, 'round')} {'was' if left == 1 else 'were'} not held"
+    return rounds + _savings(debate, gate)
 
 
 def _by_all_ballots(debate: Debate, gate: Gate) -> Gate:
@@ -384,8 +385,10 @@ def _by_all_ballots(debate: Debate, gate: Gate) -> Gate:
     return final_gate if final_gate.vote_only == gate.vote_only else gate
 
 
-def _savings(gate: Gate) -> str:
-    return f", about {money(gate.saved)} saved" if gate.saved else ""
+def _savings(debate: Debate, gate: Gate) -> str:
+    """The cost of the rounds that were not held, unless a person had them held after all."""
+    is_held = debate.reopened_by and not gate.turn.round
+    return f", about {money(gate.saved)} saved" if gate.saved and not is_held else ""
 
 
 def _points(share: float) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from textwrap import shorten
 
-from core.acts.verdict import audit_words, best_author, decision_doubt, is_doubted
+from core.acts.verdict import audit_words, author_of_vote, decision_doubt, is_doubted
 from core.debate.agents import EXAMPLE, OFFLINE
 from core.debate.state import Debate, Status
 from core.debate.turn import JUDGE
@@ -103,11 +103,14 @@ def _verdict_blocks(debate: Debate, verdict: Verdict, level: int) -> Iterator[st
         author = _NO_MODEL.get(debate.setup.judge.provider, author)
     yield from _basis_lines(debate, verdict)
     if verdict.overrule and not verdict.overrule.stands:
-        holder = inert_line(name_of(debate, best_author(debate)))
-        yield (
-            f"Decision and solution are the position of {holder}, the reasons are from ballots "
-            f"for it; the rest was written by {author}."
-        )
+        origin = "The decision is the option that won the vote, for which no agent's text argues"
+        if best := author_of_vote(debate):
+            holder = inert_line(name_of(debate, best))
+            origin = (
+                f"Decision and solution are the position of {holder}, the reasons are from ballots "
+                "for it"
+            )
+        yield f"{origin}; the rest was written by {author}."
     else:
         yield f"Written by {author}."
     yield from (as_markdown(section, level + 1) for section in verdict_sections(debate, verdict))

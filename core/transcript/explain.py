@@ -353,7 +353,7 @@ def _lines(debate: Debate, explanation: TurnExplanation, *, most: int) -> Iterat
 def _ending(debate: Debate, span: Span) -> str:
     key = span.turn.key
     if failure := debate.failures.get(key):
-        fallback = "; the full text was used" if failure.turn.act is Act.SUMMARY else ""
+        fallback = " The full text was used." if failure.turn.act is Act.SUMMARY else ""
         return f", failed: {failure.reason}{fallback}"
     contribution = debate.contributions.get(key)
     if contribution and contribution.carried_from:

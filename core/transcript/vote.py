@@ -257,7 +257,7 @@ def best_text_words(debate: Debate, tally: Tally, warnings: Collection[str] = ()
     points = ", ".join(f"{name_of(debate, s.position)} {number(s.points)}" for s in tally.scores)
     option, *others = {option_behind(debate, winner) for winner in tally.winners}
     leads = options_of(debate).name(tally.options[0].option) if tally.options else option
-    stands_for = "" if others or option == leads else f", for {option},"
+    stands_for = "" if others or option in {"", leads} else f", for {option},"
     texts = (
         f"{names[0]}'s text{stands_for} was"
         if len(names) == 1
@@ -302,11 +302,11 @@ def gap_line(debate: Debate) -> ResultLine | None:
     if not people.voters or not agents:
         return None
     team_choice, agents_choice = (
-        " and ".join(map(options.name, winners)) for winners in (people.winners, agents)
+        listed_names([*map(options.name, winners)]) for winners in (people.winners, agents)
     )
     if set(people.winners) == set(agents):
         return ResultLine(text=f"Team and agents agree: {team_choice}.")
-    first = next((s.first_choices for s in people.scores if s.option == agents[0]), 0)
+    first = sum(score.first_choices for score in people.scores if score.option in agents)
     counts = f"which {first} of {len(people.voters)} in the team put first"
     text = (
         f"Team and agents differ: the team is for {team_choice}, "
@@ -345,11 +345,12 @@ def team_vote_lines(debate: Debate) -> Iterator[ResultLine]:
 
 
 def missing_ballots(debate: Debate) -> Mapping[str, str]:
-    voters = debate.tally.voters if debate.tally else ()
+    if debate.tally is None:
+        return {}
     outcomes = [
         outcome
         for outcome in (*debate.failures.values(), *debate.abstentions.values())
-        if outcome.turn.act is Act.BALLOT and outcome.turn.agent not in voters
+        if outcome.turn.act is Act.BALLOT and outcome.turn.agent not in debate.tally.voters
     ]
     outcomes.sort(key=lambda outcome: outcome.turn.round)
     return {outcome.turn.agent: outcome.reason for outcome in outcomes}

@@ -20,6 +20,7 @@ from core.figures import money, number, quantity
 from core.rules.confidence import Confidence
 from core.rules.history.material import reads_letters
 from core.rules.judging import judge_of
+from core.rules.voting import best_texts
 from core.settings import Settings
 from core.transcript.markdown import inert, inert_line
 from core.usage import Usage
@@ -359,7 +360,7 @@ def judge_words(debate: Debate) -> str:
     call = debate.verdict.call if debate.verdict else None
     if call is None:
         return ""
-    winners = debate.tally.winners if debate.tally else ()
+    winners = best_texts(debate.tally) if debate.tally else ()
     makers = {debate.setup.agent(winner).maker for winner in winners}
     judge = judge_of(debate)
     was_dealt = debate.setup.judge_models and makers and judge.maker not in makers
