@@ -32,12 +32,15 @@ LEAST_BALLOTS = 2
 _UNKNOWN, _UNKNOWN_AT_MOST = 5, 20
 #: The deduction if the judge chose another option with the positions in the opposite order.
 _SWAP = 20
+#: Acts whose failure is no failed turn. A failed ballot is an uncounted ballot.
+_APART = frozenset({*BESIDE, Act.BALLOT})
 #: The most deducted for uncounted ballots and failed turns; the deduction is their share of it.
 _MISSING = 30
 #: The least percentage → its word.
 BANDS = ((80, "high"), (65, "fair"), (50, "low"), (0, "very low"))
 _BY_FINDINGS = "open findings set the verdict, whatever the vote"
 _BY_RULES = "checklists agree with themselves, and no AI model was asked"
+#: In an example the author of the text decides how far the agents agree.
 _WRITTEN = "this is a written example, and no AI model was asked"
 _HUNDRED = 100
 
@@ -56,22 +59,20 @@ class Confidence:
 
 def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
     """The confidence of a verdict, independent of the judge's own; None: it decides nothing."""
+    options, agents = options_of(debate), len(debate.setup.agents)
+    option, tally = options.resolve(verdict.option), debate.tally
     providers = {agent.provider for agent in debate.setup.agents}
-    if providers == {EXAMPLE}:
-        # In an example the author of the text decides how far the agents agree.
-        return Confidence(None, (_WRITTEN,))
     if verdict.is_undecided:
         return None
-    if debate.tally is None:
-        return Confidence(None, ("there was no vote",))
-    if providers == {OFFLINE}:
-        return Confidence(None, (_BY_RULES,))
-    if review.NOT_READY in verdict.warnings:
-        return Confidence(None, (_BY_FINDINGS,))
-    options, agents = options_of(debate), len(debate.setup.agents)
-    option = options.resolve(verdict.option)
-    if not option:
-        return Confidence(None, ("the verdict takes none of the options that were voted on",))
+    reasons = {
+        _WRITTEN: providers == {EXAMPLE},
+        "there was no vote": tally is None,
+        _BY_RULES: providers == {OFFLINE},
+        _BY_FINDINGS: review.NOT_READY in verdict.warnings,
+        "the verdict takes none of the options that were voted on": not option,
+    }
+    if tally is None or any(reasons.values()):
+        return Confidence(None, (next(reason for reason, holds in reasons.items() if holds),))
     votes = {
         ballot.voter: shares
         for ballot in voting.counted_ballots(debate)
@@ -88,13 +89,11 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
     if len(votes) < agents:
         abstentions = voting.last_abstentions(debate)
         abstainers = {item.turn.agent for item in abstentions if item.declared}.difference(
-            debate.tally.voters
+            tally.voters
         )
         rests_on.append(counted + (f", {len(abstainers)} abstained" if abstainers else ""))
         deduction += _MISSING * (agents - len(votes)) / agents
-    # A failed ballot is missing above.
-    failed_acts = [failure.turn.act for failure in debate.failures.values()]
-    if failures := sum(act not in {*BESIDE, Act.BALLOT} for act in failed_acts):
+    if failures := sum(failure.turn.act not in _APART for failure in debate.failures.values()):
         turns = len(debate.contributions) + failures
         rests_on.append(f"{failures} of {turns} turns failed")
         deduction += _MISSING * failures / turns

@@ -302,7 +302,7 @@ def gap_line(debate: Debate) -> ResultLine | None:
     if not people.voters or not agents:
         return None
     team_choice, agents_choice = (
-        listed_names([*map(options.name, winners)]) for winners in (people.winners, agents)
+        listed([*map(options.name, winners)]) for winners in (people.winners, agents)
     )
     if set(people.winners) == set(agents):
         return ResultLine(text=f"Team and agents agree: {team_choice}.")
