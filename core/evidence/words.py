@@ -155,10 +155,9 @@ def _words(text: str, *, rejoined: bool) -> Iterator[tuple[str, int]]:
 def _comparison_forms(match: re.Match[str], *, rejoined: bool) -> Sequence[str]:
     """The forms of a word for comparison: compatibility forms, without case and spaces."""
     raw = match[0]
-    if match.lastgroup is None and raw.isascii() and raw.isalpha():  # most words
-        return (raw.casefold(),)
     if match["number"]:
-        sign, money, unit = ((match[name] or "").translate(_DROPPED) for name in _AROUND)
+        around = match.group("sign", "money", "unit")
+        sign, money, unit = ((part or "").translate(_DROPPED) for part in around)
         sign = _SAME_SIGNS.get(sign, sign)
         return (unicodedata.normalize("NFKC", f"{sign}{match['number']}{money}{unit}").casefold(),)
     if match["arrow"]:
@@ -171,6 +170,3 @@ def _comparison_forms(match: re.Match[str], *, rejoined: bool) -> Sequence[str]:
         raw = _BREAK.sub("", raw)
     word = raw.translate(_DROPPED)
     return (unicodedata.normalize("NFKC", _SAME_SIGNS.get(word, word)).casefold(),)
-
-
-_AROUND = ("sign", "money", "unit")
