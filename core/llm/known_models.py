@@ -70,18 +70,16 @@ def strongest(providers: Iterable[str]) -> tuple[ModelChoice, ...]:
     return tuple(choices) if len(choices) > 1 else ()
 
 
-def dearest(choices: Sequence[ModelChoice], prices: Prices = NO_PRICES) -> ModelChoice | None:
+def dearest(choices: Sequence[ModelChoice]) -> ModelChoice | None:
     """The most expensive model, as the vendors' measure of strength; None for no models.
 
     The first one if several have this price or no price is known.
     """
-    costs = [
-        price(choice.provider, choice.model, _SUMMARY, prices) or Decimal(0) for choice in choices
-    ]
+    costs = [price(choice.provider, choice.model, _SUMMARY) or Decimal(0) for choice in choices]
     return choices[costs.index(max(costs))] if costs else None
 
 
-def cheapest(providers: Iterable[str], prices: Prices = NO_PRICES) -> Sequence[ModelChoice]:
+def cheapest(providers: Iterable[str]) -> Sequence[ModelChoice]:
     """The background model (summaries, casting, merging) of each provider, the cheapest first."""
     usual = usual_models()
     models = [
@@ -89,7 +87,7 @@ def cheapest(providers: Iterable[str], prices: Prices = NO_PRICES) -> Sequence[M
     ]
 
     def cost(choice: ModelChoice) -> Decimal:
-        amount = price(choice.provider, choice.model, _SUMMARY, prices)
+        amount = price(choice.provider, choice.model, _SUMMARY)
         return _UNKNOWN if amount is None else amount
 
     return sorted(models, key=cost)

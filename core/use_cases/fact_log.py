@@ -48,9 +48,9 @@ class DebateCache:
     An event is read only once: damage to its row later is noticed after the next start.
     """
 
-    def __init__(self, store: DebateLog, most: int = DEBATES_HELD) -> None:
+    def __init__(self, store: DebateLog) -> None:
         self._store = store
-        self._debates = Recent[str, Debate](most)
+        self._debates = Recent[str, Debate](DEBATES_HELD)
 
     async def debate(self, debate_id: str) -> Debate:
         earlier = self._debates.get(debate_id)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Texts per request: https://platform.openai.com/docs/api-reference/embeddings (2,048 at most).
 _AT_ONCE = 256
+#: Timeout of a request; it is short because a person waits.
+_SECONDS = 2.0
 
 
 class _Vector(Value):
@@ -29,10 +31,8 @@ class _Vectors(Value):
 
 
 class OpenAIEmbedder:
-    def __init__(self, key: str, model: str, base_url: str = "", *, seconds: float = 2.0) -> None:
-        """`seconds` is the timeout of a request; it is short because a person waits."""
+    def __init__(self, key: str, model: str, base_url: str) -> None:
         self._key, self._model, self._base_url = key, model, base_url
-        self._seconds = seconds
         self._sdk: AsyncOpenAI | None = None
         self._making = asyncio.Lock()
 
@@ -69,5 +69,5 @@ class OpenAIEmbedder:
             self._sdk = None
 
     def _new_client(self) -> "AsyncOpenAI":
-        address, timeout = self._base_url or OPENAI.base_url, httpx2.Timeout(self._seconds)
-        return openai_client(self._key or "none", address, timeout=timeout)
+        address = self._base_url or OPENAI.base_url
+        return openai_client(self._key or "none", address, timeout=httpx2.Timeout(_SECONDS))
