@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 
 from rapidfuzz.distance import Levenshtein
 
@@ -47,6 +47,9 @@ _OF_RECORD = _citation("[ed]|(?-i:r)")
 _RECORD = "r"
 #: A hyphen at the end of a line, within a word or between two words.
 _DIVIDED = re.compile(r"[-\u2010][ \t]{0,9}\n\s{0,9}")
+_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010](?=[^\W\d_])")
+#: Most forms of a quote to search: as it is, and without one of its hyphens.
+_MOST_FORMS = 9
 _STRIKE = "~~"
 #: An ellipsis in a quote.
 _GAP = re.compile(
@@ -207,8 +210,13 @@ def _piece_at(piece: str, text: str, after: int) -> tuple[int, int] | None:
     exact = _exact_at(piece.strip(), text, after)
     if exact:
         return exact
-    for rejoined in (False, True):
-        piece_words, source = words_in(piece, rejoined=rejoined), words_in(text, rejoined=rejoined)
+    # The reader of PDF makes one word of two with a hyphen at the end of a line: longterm.
+    forms = [
+        piece,
+        *(f"{piece[: at.start()]}{piece[at.end() :]}" for at in _HYPHEN.finditer(piece)),
+    ]
+    for form, rejoined in product(forms[:_MOST_FORMS], (False, True)):
+        piece_words, source = words_in(form, rejoined=rejoined), words_in(text, rejoined=rejoined)
         first = bisect_left(source.places, after)
         if first == len(source.places):
             return None

@@ -14,7 +14,7 @@ from email.message import EmailMessage
 from itertools import pairwise, starmap
 from typing import Any
 
-from core.evidence.office import Extract, Unreadable, read_package
+from core.evidence.office import Extract, Unreadable, read_package, struck
 from core.figures import number, quantity
 
 #: A file is no text above this share of control characters among its first characters.
@@ -90,6 +90,10 @@ _ROBOT_CHECK = re.compile(
 _PASSWORD_FIELD = re.compile(r"type\s{0,5}=\s{0,5}[\"']?password", re.IGNORECASE)
 _NOT_FOUND = re.compile(r"\b404\b|page not found|not found\b|nicht gefunden", re.IGNORECASE)
 _REFRESH = re.compile(r"http-equiv\s{0,5}=\s{0,5}[\"']?refresh\b[^<>]{0,500}url", re.IGNORECASE)
+_STRUCK = re.compile(r"~~((?:[^~]|~(?!~))+)~~")
+_STRUCK_STYLE = re.compile(
+    r"\sstyle\s{0,5}=\s{0,5}[\"'][^\"'<>]{0,1000}\bline-through", re.IGNORECASE
+)
 _IMAGE = re.compile(r"!\[([^\]\n]{0,1000})\]\((?:<[^>\n]{0,4000}>|[^()\n]{0,4000})\)")
 
 
@@ -250,11 +254,15 @@ def _markdown(page: str, warnings: list[str]) -> str:
 
     if hidden := len(_HIDDEN_PART.findall(page)):
         warnings.append(f"{quantity(hidden, 'hidden part')} of the page left out")
+    if struck_count := len(_STRUCK_STYLE.findall(page)):
+        warnings.append(f"{quantity(struck_count, 'struck-out passage')} read like other text")
     markdown = converted(remove_navigation=True)
     if markdown != converted(remove_navigation=False):
         warnings.append("the header or the navigation of the page was left out")
-    markdown = _IMAGE.sub(lambda match: f"[{match[1]}]" if match[1].strip() else "", markdown)
     markdown = re.sub(r"\\$", "", markdown, flags=re.MULTILINE).strip()
+    # Only marks around a line have an effect.
+    markdown = _STRUCK.sub(lambda match: "\n".join(map(struck, match[1].split("\n"))), markdown)
+    markdown = _IMAGE.sub(lambda match: f"[{match[1]}]" if match[1].strip() else "", markdown)
     if not markdown and "<script" in page.lower():
         raise Unreadable(
             "the page has no text without its scripts; paste what it shows, or save it as PDF"

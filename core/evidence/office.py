@@ -181,11 +181,11 @@ def _words(element: Mapping[str, Any]) -> str:
         text = "\n" if part["type"] == "line_break" else str(part.get("text", ""))
         if part.get("vertical_align") == "superscript" and text.strip():
             text = f"^{text}"
-        parts.append(_struck(text) if part.get("strikethrough") else text)
+        parts.append(struck(text) if part.get("strikethrough") else text)
     return "".join(parts).replace("~~~~", "")
 
 
-def _struck(text: str) -> str:
+def struck(text: str) -> str:
     """The text between marks; spaces at its ends are outside, as in Markdown."""
     words = text.strip()
     return text.replace(words, f"~~{words}~~") if words else text
@@ -377,13 +377,11 @@ def _cell_text(cell: Any, book: Any) -> str:
     if isinstance(value, list):  # rich text
         parts = cast("Sequence[Any]", value)
         return "".join(
-            _struck(str(part))
-            if getattr(getattr(part, "font", None), "strike", None)
-            else str(part)
+            struck(str(part)) if getattr(getattr(part, "font", None), "strike", None) else str(part)
             for part in parts
         )
     if isinstance(value, str):
-        return _struck(value) if cell.font and cell.font.strike else value
+        return struck(value) if cell.font and cell.font.strike else value
     if isinstance(value, datetime):
         # Fractions of days are rarely exact: 14:30 can be 14:30:00.003.
         rounded = (value + timedelta(milliseconds=500)).replace(microsecond=0)

@@ -68,7 +68,7 @@ _WORD, _WORD_REJOINED = _words_pattern(_INSIDE), _words_pattern(f"(?:{_INSIDE}|{
 #: The `>` of a quoted line in Markdown, which is no comparison.
 _QUOTED_LINE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 #: Struck-out words in Markdown.
-_STRUCK = re.compile(r"~~(?=\S)[^\n~]{1,1000}~~")
+_STRUCK = re.compile(r"~~(?=\S)(?:[^\n~]|~(?!~))+~~")
 #: Prefix of a struck-out word.
 _STRIKE = "\u0336"
 _DROPPED = str.maketrans(

@@ -44,12 +44,14 @@ LOST = {"\x01": "0000", "\x02": "0000"}
 PAGE = """<!doctype html><html><head><title>x</title><style>p{}</style></head><body>
 <p>Took <b>2,000</b> jobs, 2<sup>10</sup> at <a href="https://x.test/a(b)">the peak</a>.</p>
 <pre>if lost:\n    retry(3)</pre><img alt="Peak 2,150" src="data:image/png;base64,AAAA">
-<img src=x.png><del>We take Kafka.</del><script>alert('no')</script><details><summary>Why</summary>
+<img src=x.png><del>We take Kafka.<br>In May.</del>
+<script>alert('no')</script><details><summary>Why</summary>
 It costs.</details><ul><li>one<li>two</ul><table><tr><td>a</td><td>b</td></tr></table>
 <form>Typed: 9</form>"""
 HIDDEN_PAGE = """<html><body><p>Shown: 5.</p><p style="display:none">Unseen: 6.</p>
 <p hidden>Unseen: 7.</p><p style="visibility: hidden">Unseen: 8.</p>
-<p style="font-size:0px">Unseen: 9.</p><nav>Unseen: menu</nav></body></html>"""
+<p style="font-size:0px">Unseen: 9.</p><b style="text-decoration: line-through">Old</b>
+<nav>Unseen: menu</nav></body></html>"""
 
 CASES = [
     # Word
@@ -222,7 +224,13 @@ CASES = [
         text(PAGE),
         (
             *("2,000", "2^10 at the peak.", "if lost:\n    retry(3)", "[Peak 2,150]"),
-            *("~~We take Kafka.~~", "It costs.", "- one\n- two", "| a | b |", "Typed: 9"),
+            *(
+                "~~We take Kafka.~~\n~~In May.~~",
+                "It costs.",
+                "- one\n- two",
+                "| a | b |",
+                "Typed: 9",
+            ),
         ),
         ("alert", "https", "base64", "![", "x.png"),
     ),
@@ -233,6 +241,7 @@ CASES = [
         ("Unseen",),
         (
             "4 hidden parts of the page left out",
+            "1 struck-out passage read like other text",
             "the header or the navigation of the page was left out",
         ),
     ),
