@@ -21,6 +21,8 @@ Q = TypeVar("Q", bound=Quoting)
 #: Most headings of a source in its line of the table of contents.
 _HEADINGS = 12
 _HEADING_CHARS = 60
+#: Most characters about what the reader of a source left out.
+_REMARK_CHARS = 600
 _LOOK_UP = re.compile(r"[`*\s]*LOOK UP:[`*]*\s*(?P<words>[^\n]{2,300}?)[`*\s]*", re.IGNORECASE)
 #: The subject of a review may be this many times as long as the evidence of a question.
 _SUBJECT_FACTOR = 4
@@ -36,15 +38,14 @@ def source_parts(debate: Debate) -> Sequence[Part]:
     lines = list[str]()
     for source in sources:
         total, shown = counts[source.id], len(by_source[source.id])
-        extent = (
-            "in full below" if total == shown else f"{shown} of {quantity(total, 'passage')} below"
-        )
+        whole = "what was read is below" if source.warnings else "in full below"
+        extent = whole if total == shown else f"{shown} of {quantity(total, 'passage')} below"
+        remarks = "; ".join(map(_in_line, ("", *source.warnings)))[:_REMARK_CHARS]
         title, person = _in_line(source.reference.title), _in_line(source.reference.by.name)
         origin = f", brought by {person}" if person else ""
         size = quantity(len(source.text), "character")
-        lines.append(
-            f"{source.id}: {title} ({source.reference.kind.value}{origin}; {size}, {extent})"
-        )
+        kind = source.reference.kind.value
+        lines.append(f"{source.id}: {title} ({kind}{origin}; {size}, {extent}{remarks})")
         headings = [heading[:_HEADING_CHARS] for heading in headings_of(source)[:_HEADINGS]]
         if headings and total > 1:
             lines.append(f"    It has: {'; '.join(map(_in_line, headings))}")

@@ -101,7 +101,7 @@ def joined_sections(
         text=full_text,
         marks=tuple(marks),
         sha256=sha256 or hashlib.sha256(full_text.encode()).hexdigest(),
-        warnings=tuple(warnings),
+        warnings=tuple(redact(clean(warning)) for warning in warnings),
     )
 
 

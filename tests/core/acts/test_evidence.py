@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from core.acts.citing import source_parts
 from core.acts.take import read_source
 from core.debate.debate_events import DebateStarted
 from core.debate.evidence import CitationStatus, Source, SourceKind, SourceReference, SourceText
@@ -32,13 +33,14 @@ class Shelf:
     """A `SourceReader` with given texts; other sources cannot be read."""
 
     texts: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
 
     async def read(self, reference: SourceReference, place: Place) -> SourceText:
         assert place.channel == "C1"
         if reference.fetch not in self.texts:
             raise BadInput("it is empty")
         text = self.texts[reference.fetch]
-        return SourceText(text=text, sha256=text[:20])
+        return SourceText(text=text, sha256=text[:20], warnings=self.warnings)
 
 
 def with_files(*names: str, room: int = 24_000) -> Setup:
@@ -79,6 +81,15 @@ async def test_invented_quotes_are_struck_out_in_all_later_prompts() -> None:
             assert struck in texts
             fault = 'The queue took 9,000 jobs/s" (e1'
             assert FAKE not in texts.replace(struck, "").replace(fault, "")
+
+
+async def test_prompts_say_what_was_not_read_of_a_source() -> None:
+    shelf = Shelf({"load": LOAD}, warnings=("pages 2, 3: no text (a scan?)",))
+    contents, _ = source_parts(await Bench(reader=shelf).run(with_files("load")))
+    assert contents.text.partition("\n")[0] == (
+        "e1: load.md (file, brought by Ann; 67 characters, what was read is below; pages 2, 3: no "
+        "text (a scan?))"
+    )
 
 
 async def lookup(*replies: str) -> tuple[Bench, Debate]:
