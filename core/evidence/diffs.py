@@ -13,6 +13,7 @@ _BEGINS = re.compile(r"\s{0,100}(?:diff --git |--- |Index: |commit [0-9a-f]{7}|F
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _PATH = re.compile(r'(?:---|\+\+\+) "?(?:[abciow]/)?([^\t"]{1,400})')
 _RENAMED = re.compile(r'diff --git "?a/.{1,400} "?b/([^"]{1,400})')
+_OCTAL = re.compile(r"(?:\\[0-3][0-7]{2})+")
 _NOTHING = "/dev/null"
 
 
@@ -40,12 +41,21 @@ def _marks(text: str) -> Iterator[Mark]:
             yield Mark(line=number, label=path, hunk_at=max(1, int(hunk[3]) or int(hunk[1])))
         elif begins:
             match = _RENAMED.match(line)
-            header, path = number, match[1] if match else ""
+            header, path = number, _readable(match[1]) if match else ""
         elif (match := _PATH.match(line)) and not line.startswith("---- "):
             header = header or number
-            path = match[1] if match[1] != _NOTHING else path
+            path = _readable(match[1]) if match[1] != _NOTHING else path
     if header and path:
         yield Mark(line=header, label=path)
+
+
+def _readable(path: str) -> str:
+    """The path with letters instead of git's octal bytes."""
+
+    def letters(match: re.Match[str]) -> str:
+        return bytes(int(byte, 8) for byte in match[0].split("\\")[1:]).decode(errors="replace")
+
+    return _OCTAL.sub(letters, path)
 
 
 def _outside_hunks(text: str) -> Iterator[tuple[int, str]]:

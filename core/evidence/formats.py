@@ -82,6 +82,8 @@ _HIDDEN_PART = re.compile(
 )
 #: Most characters of a page that replaces another one, such as a sign-in page.
 _LONGEST_STUB = 1500
+#: A page with scripts and fewer characters than this may show its text by them.
+_SHORT_PAGE = 100
 _TITLES = re.compile(r"<title[^<>]{0,200}>([^<]{0,200})", re.IGNORECASE)
 _ROBOT_CHECK = re.compile(
     r"just a moment|checking your browser|verify (?:that )?you are (?:a )?human|are you a robot",
@@ -280,6 +282,8 @@ def _doubt_of_page(page: str, text: str) -> str:
         return "the page seems to be a check for robots, not the page of the link"
     if _PASSWORD_FIELD.search(page):
         return "the page has a password field: it may be a sign-in, not the page of the link"
+    if len(text) < _SHORT_PAGE and "<script" in page.lower():
+        return f"the page has only {quantity(len(text), 'character')} without its scripts"
     if _NOT_FOUND.search(f"{title} {text[:200]}"):
         return "the page seems to be an error page (not found)"
     return "the page redirects to another page, which was not read" if _REFRESH.search(page) else ""

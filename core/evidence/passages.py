@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
-from itertools import accumulate
 from threading import Lock
 from typing import Any
 
@@ -78,11 +77,18 @@ def place_of(source: Source, first: int, last: int) -> Mark:
 
 
 def _new_line_counts(source: Source) -> Sequence[int]:
-    """For n = 0, 1, …: how many of a diff's first n lines are in the new file; else empty."""
+    """For n = 0, 1, …: how many of a diff's first n lines are in the new file; else empty.
+
+    Of a deleted file, how many are in the old one.
+    """
     if not any(mark.hunk_at for mark in source.marks):
         return ()
-    lines = source.text.split("\n")
-    return [0, *accumulate(not line.startswith(("-", "\\")) for line in lines)]
+    counts, left_out = [0], ("-", "\\")
+    for line in source.text.split("\n"):
+        if line.startswith("@@ "):
+            left_out = ("\\",) if " +0,0 @@" in line else ("-", "\\")
+        counts.append(counts[-1] + (not line.startswith(left_out)))
+    return counts
 
 
 def _place(source: Source, line: int, new_counts: Sequence[int]) -> Mark:

@@ -67,8 +67,8 @@ def _words_pattern(inside: str) -> re.Pattern[str]:
 _WORD, _WORD_REJOINED = _words_pattern(_INSIDE), _words_pattern(f"(?:{_INSIDE}|{_DIVIDED})")
 #: The `>` of a quoted line in Markdown, which is no comparison.
 _QUOTED_LINE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
-#: Struck-out words in Markdown.
-_STRUCK = re.compile(r"~~(?=\S)(?:[^\n~]|~(?!~))+~~")
+#: Struck-out words in Markdown, within a paragraph.
+_STRUCK = re.compile(r"~~(?=\S)(?:[^\n~]|~(?!~)|\n(?![ \t]{0,99}\n))+(?<=\S)~~")
 #: Prefix of a struck-out word.
 _STRIKE = "\u0336"
 _DROPPED = str.maketrans(

@@ -315,6 +315,7 @@ def test_quotes_work_in_languages_without_spaces() -> None:
         ("use 1/2 of the budget now", "use 1 2 of the budget now"),
         ("we ~~take Kafka now~~ stay with Redis", "take Kafka now"),
         ("we ~~take Kafka for ~30 euros~~ stay", "take Kafka"),
+        ("we ~~take Kafka now\nfor the jobs~~ stay", "take Kafka now for the jobs"),
         (f"we ~~take Kafka{' and so on' * 150}~~ stay", "take Kafka"),
         ("in the seventh week of the year we moved", "in the seventy week of the year we moved"),
         ("nine parts: a b c d e f g h i", "a … b … c … d … e … f … g … h … i … i"),

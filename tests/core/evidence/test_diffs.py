@@ -34,6 +34,12 @@ deleted file mode 100644
 \\ No newline at end of file
 diff --git a/a name.md b/another name.md
 similarity index 90%
+diff --git "a/gr\\303\\266\\303\\237e.txt" "b/gr\\303\\266\\303\\237e.txt"
+--- "a/gr\\303\\266\\303\\237e.txt"
++++ "b/gr\\303\\266\\303\\237e.txt"
+@@ -7 +7 @@
+-so small
++so large
 """
 
 
@@ -55,6 +61,8 @@ def a_source(text: str) -> Source:
         ("stop()", "queue/work.py:41"),
         ("wait()", "queue/work.py:42"),
         ("first gone", "old.txt:1"),
+        ("second gone", "old.txt:2"),
+        ("so large", "größe.txt:7"),
         ("similarity index 90%", "another name.md"),
     ],
 )
@@ -71,6 +79,8 @@ def test_a_passage_is_a_hunk_or_the_head_of_a_file() -> None:
         "old.txt",
         "old.txt:1",
         "another name.md",
+        "größe.txt",
+        "größe.txt:7",
     ]
 
 

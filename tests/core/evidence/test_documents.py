@@ -253,7 +253,10 @@ CASES = [
         ),
         ("Shown: 5.",),
         ("f()",),
-        ("1 hidden part of the page left out",),
+        (
+            "1 hidden part of the page left out",
+            "the page has only 9 characters without its scripts",
+        ),
     ),
     *(
         Case(f"{name}.html", text(page), holds, warnings=(doubt,))
@@ -275,6 +278,12 @@ CASES = [
                 "<title>Docs</title><h1>Page not found</h1><a href=/>Home</a>",
                 ("Home",),
                 "the page seems to be an error page (not found)",
+            ),
+            (
+                "loading",
+                "<noscript>Enable JavaScript.</noscript>Loading…<script src=app.js></script>",
+                ("Loading…",),
+                "the page has only 8 characters without its scripts",
             ),
             (
                 "refresh",
