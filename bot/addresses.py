@@ -63,7 +63,7 @@ def address_fault(url: str) -> str:
     Names are not resolved: a name that leads to a forbidden address is accepted.
     """
     try:
-        parts = urlsplit(url if "://" in url else f"http://{url}")
+        parts = urlsplit(url)
         host = parts.hostname or ""
         parts.port  # noqa: B018 - raises if it is not a number
     except ValueError:
@@ -78,6 +78,10 @@ def address_fault(url: str) -> str:
     if {_plain(host), str(address)} & _METADATA or (address and address.is_link_local):
         return f"{host} is where machines get their own credentials"
     return ""
+
+
+def with_scheme(address: str) -> str:
+    return address if "://" in address else f"http://{address}"
 
 
 def sends_openly(url: str) -> bool:

@@ -3,6 +3,7 @@
 Only this module chooses providers and the store; an import contract in `pyproject.toml` checks it.
 """
 
+import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -63,7 +64,7 @@ KEY_VARIABLES = {name: f"{name.upper()}_API_KEY" for name in factory.KEYED}
 def database_url(location: str) -> str:
     """A database location as a URL: a path is an SQLite file."""
     if "://" in location:
-        return location.replace("postgresql://", "postgresql+psycopg://", 1)
+        return re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", location)
     return url_of_file(Path(location).expanduser().absolute())
 
 
@@ -282,7 +283,8 @@ async def load_settings(
     }
     settings = loaded.settings.model_copy(update=changes)
     notices = (f"{fault} The playbook is ignored." for fault in playbooks.faults)
-    return replace(loaded, settings=settings, notices=(*loaded.notices, *notices))
+    notices = (*environment.misspelt(), *loaded.notices, *notices)
+    return replace(loaded, settings=settings, notices=notices)
 
 
 def _free_models(settings: Settings) -> Sequence[Mapping[str, Any]]:

@@ -8,16 +8,24 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
-from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PrivateAttr,
+    SecretStr,
+    ValidationError,
+    field_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from bot.addresses import address_fault, is_loopback, sends_openly
+from bot.addresses import address_fault, is_loopback, sends_openly, with_scheme
 from core.errors import ConfigurationBroken
 from core.use_cases.limits import Bounds
 from core.wrong_values import complaint
@@ -126,6 +134,14 @@ class BotSettings(Bounds, BaseSettings):
     #: All variables that are set, including those without a field.
     _variables: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
 
+    @field_validator("moot_open_workspaces")
+    @classmethod
+    def _check_workspaces(cls, text: str) -> str:
+        for item in _comma_list(text):
+            if not re.fullmatch(r"T[A-Z0-9]{2,20}", item):
+                raise ValueError(f'"{item}" is no id of a workspace, like T0123456789')
+        return text
+
     def take_variables(self, variables: Mapping[str, str | None]) -> None:
         """Store all variables, for keys of servers, for programs and for plugins."""
         self._variables = {name: value for name, value in variables.items() if value}
@@ -144,6 +160,17 @@ class BotSettings(Bounds, BaseSettings):
         """The environment for another program: common variables, and these with keys."""
         common = {name: value for name in _COMMON if (value := self._variables.get(name))}
         return {**common, **{name: key for name in variables if (key := self.key_in(name))}}
+
+    def misspelt(self) -> Sequence[str]:
+        """A notice for each variable whose name is nearly one of Moot's."""
+        names = variables()
+        unknown = {name for name in self._variables if name.startswith("MOOT_")} - {*names}
+        near = {name: get_close_matches(name, names, n=1, cutoff=0.85) for name in sorted(unknown)}
+        return [
+            f"Moot has no variable {name}. Did you mean {match}?"
+            for name, matches in near.items()
+            for match in matches
+        ]
 
     @property
     def embeddings_key(self) -> str:
@@ -258,7 +285,9 @@ def _wrong_addresses(settings: BotSettings) -> Sequence[str]:
         "OPENAI_BASE_URL": settings.openai_base_url,
         "MOOT_EMBEDDINGS_URL": settings.moot_embeddings_url,
         "ANTHROPIC_BASE_URL": settings.anthropic_base_url,
-        "OLLAMA_HOST": settings.ollama_host,
+        # Ollama itself accepts the variable without http://.
+        "OLLAMA_HOST": settings.ollama_host and with_scheme(settings.ollama_host),
+        "OTEL_EXPORTER_OTLP_ENDPOINT": settings.otel_exporter_otlp_endpoint,
     }
     faults = {name: address_fault(url) for name, url in addresses.items() if url}
     if not faults.get("SLACK_API_URL") and sends_openly(settings.slack_api_url):

@@ -22,6 +22,7 @@ from slack_on_loopback import SlackPace
 
 BOT, APP, SIGNING = "xoxb-1-abc", "xapp-1-abc", "0123456789abcdef0123456789abcdef"
 TOKENS = {"slack_bot_token": BOT, "slack_app_token": APP, "slack_signing_secret": SIGNING}
+NO_SCHEME = "it must begin with http:// or https:// and a host"
 OAUTH = {
     "slack_client_id": "12.34",
     "slack_client_secret": SIGNING,
@@ -45,7 +46,8 @@ def test_the_environment_wins_over_the_env_file_and_an_empty_variable_is_the_def
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / ".env"
-    file.write_text("MOOT_PORT=4000\nMOOT_LOG_LEVEL=debug\n", encoding="utf-8")
+    text = "MOOT_PORT=4000\nMOOT_LOG_LEVEL=debug\nMOOT_NOTE_PER_DEBATE=7\nMOOT_HANDBOOK_TOKEN=x\n"
+    file.write_text(text, encoding="utf-8")
     monkeypatch.setenv("MOOT_PORT", "5000")
     monkeypatch.setenv("MOOT_CONFIG", "")
     monkeypatch.setenv("MOOT_NOTES_PER_DEBATE", "7")
@@ -53,6 +55,9 @@ def test_the_environment_wins_over_the_env_file_and_an_empty_variable_is_the_def
     assert (values.moot_port, values.moot_log_level) == (5000, LogLevel.DEBUG)
     assert (values.moot_host, values.moot_config) == ("127.0.0.1", None)
     assert values.bounds == Bounds(notes_per_debate=7)
+    assert values.misspelt() == [
+        "Moot has no variable MOOT_NOTE_PER_DEBATE. Did you mean MOOT_NOTES_PER_DEBATE?"
+    ]
 
 
 def test_a_value_that_no_program_takes_is_refused_by_its_name(tmp_path: Path) -> None:
@@ -64,19 +69,26 @@ def test_a_value_that_no_program_takes_is_refused_by_its_name(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "must"),
+    ("variable", "value", "fault"),
     [
-        ("MOOT_PORT", "abc", "be a whole number"),
-        ("MOOT_RETENTION_DAYS", "9999999999", "be 36500 or less"),
-        ("MOOT_LOG_LEVEL", "loud", "be 'debug', 'info', 'warning' or 'error'"),
-        ("MOOT_NOTES_PER_DEBATE", "0", "be 1 or more"),
+        ("MOOT_PORT", "abc", " must be a whole number"),
+        ("MOOT_RETENTION_DAYS", "9999999999", " must be 36500 or less"),
+        ("MOOT_LOG_LEVEL", "loud", " must be 'debug', 'info', 'warning' or 'error'"),
+        ("MOOT_NOTES_PER_DEBATE", "0", " must be 1 or more"),
+        (
+            "MOOT_OPEN_WORKSPACES",
+            "T012, acme",
+            ': "acme" is no id of a workspace, like T0123456789',
+        ),
+        ("OPENAI_BASE_URL", "models.example/v1", f" cannot be used: {NO_SCHEME}"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318", f" cannot be used: {NO_SCHEME}"),
     ],
 )
 def test_an_unusable_value_is_named(
-    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, must: str
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, fault: str
 ) -> None:
     monkeypatch.setenv(variable, value)
-    with pytest.raises(ConfigurationBroken, match=f"^{variable} must {must}.$"):
+    with pytest.raises(ConfigurationBroken, match=f"^{variable}{fault}.$"):
         read_settings(None)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.addresses import address_fault, is_loopback
+from bot.addresses import address_fault, is_loopback, with_scheme
 from bot.settings import BotSettings, Mode, check_listening, read_settings, slack_access, variables
 from core.config.load import FileDefaults, load_file
 from core.errors import ConfigurationBroken
@@ -55,6 +55,8 @@ FINE = [
 ]
 STRANGE = [
     "file:///etc/passwd",
+    "models.example/v1",
+    "127.0.0.1:4318",
     "gopher://127.0.0.1:70/",
     "https://ann:secret@models.example/",
     "http://",
@@ -85,12 +87,12 @@ def _empty_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("url", METADATA)
 def test_addresses_that_hand_out_credentials_are_refused(url: str) -> None:
-    assert "their own credentials" in address_fault(url)
+    assert "their own credentials" in address_fault(with_scheme(url))
 
 
 @pytest.mark.parametrize("url", FINE)
 def test_usual_addresses_are_fine(url: str) -> None:
-    assert address_fault(url) == ""
+    assert address_fault(with_scheme(url)) == ""
 
 
 @pytest.mark.parametrize("url", STRANGE)
