@@ -233,8 +233,8 @@ class Database:
 
 
 _WRONG_LOCATION = (
-    "The database location must look like sqlite+aiosqlite:///folder/moot.db "
-    "or postgresql+psycopg://user@host/name."
+    "The location of the database (MOOT_DATABASE) must be the path of a file, or look like "
+    "postgresql://user:password@host/name."
 )
 
 

@@ -142,10 +142,14 @@ async def test_refused_tokens_are_told_in_words(tmp_path: Path):
 async def test_a_port_that_is_taken_is_told_in_words(team: Team, tmp_path: Path):
     port = int(team.moot.http.address.rpartition(":")[2])
     parts = BotSpec(http=True).parts(team.workspace, tmp_path / "other.db")
-    environment = parts.environment.model_copy(update={"moot_port": port})
-    with pytest.raises(ConfigurationBroken, match=f"Port {port} is in use"):
-        async with running(replace(parts, environment=environment)):
-            pass
+    for change, words in (
+        ({"moot_port": port}, f"Port {port} is in use"),
+        ({"moot_host": "192.0.2.1", "moot_behind_tls": True}, "Change MOOT_HOST or MOOT_PORT"),
+    ):
+        environment = parts.environment.model_copy(update=change)
+        with pytest.raises(ConfigurationBroken, match=words):
+            async with running(replace(parts, environment=environment)):
+                pass
 
 
 async def test_slacks_check_of_the_certificate_is_answered_without_a_signature(team: Team):

@@ -152,7 +152,7 @@ def test_a_wrong_call_is_told_in_words(folder: Path, line: str, code: int, words
         ("db", 1, "db is a folder, not a database."),
         ("latin.yaml", 1, "is not a database"),
         ("/dev/full", 1, "is full. Free some space."),
-        ("mysql://host/name", 4, "The database location must look like"),
+        ("mysql://host/name", 4, "must be the path of a file, or look like postgresql://"),
     ],
 )
 def test_a_database_that_cannot_be_used_is_told_in_words(

@@ -113,7 +113,11 @@ class WebServer:
             await web.TCPSite(self._runner, self.host, self.port).start()
         except OSError as error:
             await self._runner.cleanup()
-            message = f"Cannot listen on {self.host} port {self.port}: {error.strerror or error}."
+            host = self._variable.replace("PORT", "HOST")
+            message = (
+                f"Cannot listen on {self.host} port {self.port}: {error.strerror or error}. "
+                f"Change {host} or {self._variable}."
+            )
             if error.errno == errno.EADDRINUSE:
                 setting = f"{self._variable}={self.port + 1}"
                 message = f"Port {self.port} is in use. Choose another one, for example {setting}."
