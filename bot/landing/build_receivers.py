@@ -17,6 +17,7 @@ def build_receivers(
     places: LandingPlaces, environment: BotSettings, clock: Clock
 ) -> Sequence[Receiver]:
     """Build all receivers; raises `ConfigurationBroken` for a missing secret or a bad address."""
+    check_places(places)
     receivers: list[Receiver] = [
         _webhook(webhook, environment, clock) for webhook in places.webhooks
     ]
@@ -24,11 +25,10 @@ def build_receivers(
         if place.folder:
             receivers.append(FolderReceiver(records=place))
         else:
-            label = f"The records {place.name}"
-            _check_address(label, place.repository)
             token = environment.key_in(place.token_variable)
             if place.token_variable and not token:
-                raise ConfigurationBroken(f"{label}: {place.token_variable} is not set.")
+                text = f"The records {place.name}: {place.token_variable} is not set."
+                raise ConfigurationBroken(text)
             receivers.append(
                 RepositoryReceiver(
                     records=place, token=token, variables=environment.for_program(())
@@ -37,23 +37,33 @@ def build_receivers(
     return receivers
 
 
+def check_places(places: LandingPlaces) -> None:
+    """Raise `ConfigurationBroken` for an address that may not be called."""
+    for place in places.records:
+        if place.repository:
+            _check_address(f"The records {place.name}", place.repository)
+    for webhook in places.webhooks:
+        label = f"The webhook {webhook.name}"
+        _check_address(label, webhook.url)
+        try:
+            check_address(webhook.url, call_guard(webhook))
+        except BadInput:
+            raise ConfigurationBroken(
+                f"{label}: its address is in a private network. To allow it, set "
+                "private_address: true."
+            ) from None
+
+
 def _webhook(webhook: Webhook, environment: BotSettings, clock: Clock) -> WebhookReceiver:
-    label = f"The webhook {webhook.name}"
-    may_call = call_guard(webhook)
-    _check_address(label, webhook.url)
-    try:
-        check_address(webhook.url, may_call)
-    except BadInput:
-        raise ConfigurationBroken(
-            f"{label}: its address is in a private network. To allow it, set private_address: true."
-        ) from None
     secrets = list[bytes]()
     for variable in filter(None, (webhook.secret_variable, webhook.old_secret_variable)):
         try:
             secrets.append(parse_secret(environment.key_in(variable), variable))
         except ConfigurationBroken as error:
-            raise ConfigurationBroken(f"{label}: {error}") from None
-    return WebhookReceiver(webhook=webhook, secrets=secrets, clock=clock, may_call=may_call)
+            raise ConfigurationBroken(f"The webhook {webhook.name}: {error}") from None
+    return WebhookReceiver(
+        webhook=webhook, secrets=secrets, clock=clock, may_call=call_guard(webhook)
+    )
 
 
 def _check_address(label: str, url: str) -> None:

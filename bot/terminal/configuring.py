@@ -1,13 +1,21 @@
 """Configuration and playbooks at the terminal: check, import, list and show them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import yaml
 
-from bot.building import defaults_with, find_plugins, load_settings
-from bot.settings import read_settings
+from bot.building import (
+    check_addresses,
+    check_settings,
+    defaults_with,
+    find_plugins,
+    load_settings,
+)
+from bot.landing.build_receivers import build_receivers, check_places
+from bot.settings import BotSettings, read_settings
 from bot.terminal.files import check_writable, tell, tell_notices, write_json, write_output
+from core.clock import SystemClock
 from core.config.load import load_file
 from core.config.playbooks import (
     AvailablePlaybooks,
@@ -30,15 +38,22 @@ async def check_config_file(file: Path, *, as_json: bool = False) -> int:
 
     With `as_json`, problems are printed instead of raised.
     """
-    defaults = defaults_with(find_plugins(read_settings()), Settings())
+    environment = read_settings()
+    defaults = defaults_with(find_plugins(environment), Settings())
     try:
         loaded = load_file(file, defaults)
+        check_addresses(loaded.settings)
+        check_places(loaded.settings.landing)
     except ConfigurationBroken as broken:
         if not as_json:
             raise
         write_json({"usable": False, "problems": str(broken).splitlines(), "notices": []})
         return _BROKEN
-    notices = [*loaded.notices, *loaded.settings.warnings]
+    notices = [
+        *loaded.notices,
+        *loaded.settings.warnings,
+        *_missing_here(loaded.settings, environment),
+    ]
     if as_json:
         agents = [agent.id for agent in loaded.settings.agents]
         write_json({"usable": True, "problems": [], "notices": notices, "agents": agents})
@@ -47,6 +62,15 @@ async def check_config_file(file: Path, *, as_json: bool = False) -> int:
     names = ", ".join(agent.name for agent in loaded.settings.agents) or "the built-in roles"
     write_output(f"{file} can be used. Agents: {names}.\n", None)
     return _USABLE
+
+
+def _missing_here(settings: Settings, environment: BotSettings) -> Iterator[str]:
+    """The variables that a valid file needs may be set where the bot runs, but not here."""
+    try:
+        check_settings(settings, environment)
+        build_receivers(settings.landing, environment, SystemClock())
+    except ConfigurationBroken as error:
+        yield f"With the variables set here Moot would not start: {error}"
 
 
 def import_config_file(file: Path, output: Path | None) -> None:

@@ -368,6 +368,13 @@ def test_settings_and_checks_can_be_had_as_json(moot: Moot) -> None:
     assert json.loads(bad.stdout)["problems"] == [
         'bad.yaml, line 2: debate.roundz is no setting. Did you mean "rounds"?'
     ]
+    webhook = "landing: {webhooks: [{name: a, url: %s, secret_variable: A_SECRET}]}\n"
+    Path("open.yaml").write_text(webhook % "http://a.example/x", encoding="utf-8")
+    Path("keyless.yaml").write_text(webhook % "https://a.example/x", encoding="utf-8")
+    refused = moot("config", "check", "open.yaml", "--json")
+    assert (refused.exit_code, "unencrypted; use https://" in refused.stdout) == (4, True)
+    keyless = moot("config", "check", "keyless.yaml")
+    assert (keyless.exit_code, "The webhook a: A_SECRET" in keyless.stderr) == (0, True)
     assert json.loads(shown.stdout)["debate"]["rounds"] == 2
     assert json.loads(doctor.stdout)["well"] is (doctor.exit_code == 0)
     Path("shown.json").write_text(shown.stdout, encoding="utf-8")
