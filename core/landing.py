@@ -16,18 +16,18 @@ from pydantic import (
 from core.debate.people import Place
 from core.values import (
     EVERYWHERE,
+    LOWER_NAME,
     KeyVariable,
     ProgramText,
     Seconds,
     Value,
+    WebAddress,
     channel_or,
     check_names_differ,
 )
 
 #: Placeholder for the debate's id in the name of a branch.
 DEBATE = "{debate}"
-_NAME = r"^[a-z][a-z0-9-]{0,29}$"
-_WEB = ("https://", "http://")
 #: Names that Git refuses and that the settings' patterns allow
 #: (https://git-scm.com/docs/git-check-ref-format).
 _REFUSED_BY_GIT = re.compile(r"(^|/)([./]|$)|\.\.|(\.|\.lock)(/|$)")
@@ -39,15 +39,10 @@ def _absolute(path: str) -> str:
     return path
 
 
-def _web_address(url: str) -> str:
-    if not url.startswith(_WEB):
-        raise ValueError("begins with https://")
-    return url
-
-
 def _repository_address(url: str) -> str:
-    if url and not url.startswith(_WEB):
-        raise ValueError("begins with https:// (there is no SSH: it needs keys and known hosts)")
+    if url and not url.startswith(("https://", "http://")):
+        text = "must begin with https:// (there is no SSH: it needs keys and known hosts)"
+        raise ValueError(text)
     return url
 
 
@@ -84,7 +79,7 @@ class ReceivingPlace(Value):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str = Field(pattern=_NAME, description="Name in Moot, in lower case.")
+    name: str = Field(pattern=LOWER_NAME, description="Name in Moot, in lower case.")
     channels: tuple[Annotated[str, channel_or(EVERYWHERE)], ...] = Field(
         default=(EVERYWHERE,),
         min_length=1,
@@ -98,9 +93,7 @@ class ReceivingPlace(Value):
 class Webhook(ReceivingPlace):
     """An address that receives signed messages about debates."""
 
-    url: Annotated[str, AfterValidator(_web_address)] = Field(
-        description="Address for the messages; https://."
-    )
+    url: WebAddress = Field(description="Address for the messages; https://.")
     secret_variable: KeyVariable = Field(
         description="The variable with the secret for signatures, `whsec_` and base64 (a name with "
         "KEY, TOKEN or SECRET).",

@@ -1,5 +1,6 @@
 """Settings of debates. Each is declared once, here or in `core.debate.rules`."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Self
@@ -15,11 +16,13 @@ from core.debate.turn import JUDGE
 from core.landing import LandingPlaces
 from core.values import (
     EVERYWHERE,
+    LOWER_NAME,
     KeyVariable,
     Money,
     ProgramText,
     Seconds,
     Value,
+    WebAddress,
     channel_or,
     check_names_differ,
 )
@@ -134,11 +137,11 @@ class ToolServer(Value):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,29}$", description="Name in Moot, in lower case.")
+    name: str = Field(pattern=LOWER_NAME, description="Name in Moot, in lower case.")
     command: tuple[ProgramText, ...] = Field(
         default=(), description="Program and arguments of a server on stdio."
     )
-    url: str = Field(default="", description="Address of a server on streamable HTTP.")
+    url: WebAddress = Field(default="", description="Address of a server on streamable HTTP.")
     #: Besides these the program gets only PATH, HOME and the language of Moot's environment.
     variables: tuple[KeyVariable, ...] = Field(
         default=(),
@@ -178,11 +181,17 @@ def _check_names(servers: tuple[ToolServer, ...]) -> tuple[ToolServer, ...]:
     return servers
 
 
+def _host(host: str) -> str:
+    if not re.fullmatch(r"(\*\.)?[^\s/:@*]+", host):
+        raise ValueError("must be a host, like docs.example.com or *.example.com")
+    return host
+
+
 class EvidenceLimits(Value):
     """Sources that debates may use, and limits of reading one."""
 
     #: By default nothing is fetched from the network.
-    link_hosts: tuple[str, ...] = Field(
+    link_hosts: tuple[Annotated[str, AfterValidator(_host)], ...] = Field(
         default=(),
         description="Hosts whose links may be read: `docs.example.com`, `*.example.com`.",
     )
@@ -220,16 +229,13 @@ class ModelServer(Value):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str = Field(
-        pattern=r"^[a-z][a-z0-9-]{0,29}$", description="Its name in `provider`, in lower case."
-    )
-    base_url: str = Field(
+    name: str = Field(pattern=LOWER_NAME, description="Its name in `provider`, in lower case.")
+    base_url: WebAddress = Field(
         description="Address up to and including `/v1`, or the server's other prefix."
     )
     #: Secrets are read from the environment before the settings, so they are found by their names.
-    key_variable: str = Field(
+    key_variable: KeyVariable | Literal[""] = Field(
         default="",
-        pattern=r"^$|^[A-Z0-9_]*(KEY|TOKEN|SECRET)[A-Z0-9_]*$",
         description="The variable with its key (a name with KEY, TOKEN or SECRET); empty: it needs "
         "none.",
     )

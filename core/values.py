@@ -41,8 +41,25 @@ def _money_in_file(
     return int(amount) if amount == int(amount) else float(amount)
 
 
+#: Name of a server or receiver in Moot.
+LOWER_NAME = r"^[a-z][a-z0-9-]{0,29}$"
+_KEY_NAME = r"^[A-Z0-9_]*(KEY|TOKEN|SECRET)[A-Z0-9_]*$"
 #: Name of an environment variable with a secret; its name marks the value as secret.
-KeyVariable = Annotated[str, StringConstraints(pattern=r"^[A-Z0-9_]*(KEY|TOKEN|SECRET)[A-Z0-9_]*$")]
+KeyVariable = Annotated[str, StringConstraints(pattern=_KEY_NAME)]
+#: Descriptions of patterns, for people.
+PATTERN_WORDS = {
+    LOWER_NAME: "must have lower case letters, digits and hyphens only, at most 30",
+    _KEY_NAME: "must be in capitals and contain KEY, TOKEN or SECRET",
+}
+
+
+def _web_address(url: str) -> str:
+    if url and not url.startswith(("https://", "http://")):
+        raise ValueError("must begin with https:// or http://")
+    return url
+
+
+WebAddress = Annotated[str, AfterValidator(_web_address)]
 #: In a list of channels: all of them.
 EVERYWHERE = "*"
 #: Public channels, private ones and direct messages.

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic_core import ErrorDetails
 
 from core.figures import quantity
+from core.values import PATTERN_WORDS
 
 #: Texts by prefix of pydantic's error type; the first match wins.
 _WORDS = {
@@ -54,6 +55,8 @@ def wrong(fault: ErrorDetails) -> str:
             return quantity(limit, noun)
         return f"{limit:g}" if isinstance(limit, float) else limit  # 50.0 is said as 50
 
+    if form := PATTERN_WORDS.get(fault.get("ctx", {}).get("pattern", "")):
+        return form
     limits = {name: in_words(name, limit) for name, limit in fault.get("ctx", {}).items()}
     for begins, words in _WORDS.items():
         if kind.startswith(begins):

@@ -53,6 +53,25 @@ def faults(
             yield complaint(f"{source.at(('models', index))}: {key}", first_error)
 
 
+def unnamed_models(settings: Settings, source: WrittenFile) -> Iterator[str]:
+    """Yield a line for the first use of each provider that has no default model."""
+    told = set[str]()
+    uses: list[tuple[Path, ModelChoice | None]] = [
+        (("default_model",), settings.agent_model),
+        (("judge",), settings.judge or settings.judge_model),
+        (("summary_model",), settings.summary_model),
+        (("shadow_model",), settings.shadow_model),
+        *((("fallbacks", index), choice) for index, choice in enumerate(settings.fallbacks)),
+    ]
+    for index, agent in enumerate(settings.agents):
+        uses.append((("agents", index), agent))
+        uses += [(("agents", index, "fallbacks"), choice) for choice in agent.fallbacks or ()]
+    for path, choice in uses:
+        if choice and choice.provider not in told and not choice.model:
+            told.add(choice.provider)
+            yield f'{source.at(path)}: name a model of "{choice.provider}" too.'
+
+
 def doubts(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
     """Yield a line for each value that can be used but is probably a mistake."""
     for index, server in enumerate(file.evidence.mcp_servers):

@@ -14,7 +14,13 @@ from pydantic_core import ErrorDetails
 
 from core.acts.prompt import override_fault
 from core.config.dialectic import translate
-from core.config.faults import doubts, faults, providers_in_names, split_name
+from core.config.faults import (
+    doubts,
+    faults,
+    providers_in_names,
+    split_name,
+    unnamed_models,
+)
 from core.config.source import (
     Path,
     WrittenFile,
@@ -108,6 +114,8 @@ def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> Load
 
         raise ConfigurationBroken("\n".join(sorted(problems, key=line)))
     settings = _FileCompletion(file, defaults, read).settings()
+    if defaults.providers and (problems := [*unnamed_models(settings, source)]):
+        raise ConfigurationBroken("\n".join(problems))
     return LoadedFile(settings=settings, notices=(*notices, *doubts(file, source)), file=file)
 
 
@@ -128,8 +136,8 @@ def prompt_reader(folder: FilePath) -> ReadPrompt:
         path = folder / file
         if not path.resolve().is_relative_to(folder.resolve()):
             raise ConfigurationBroken(
-                f"The prompt file {file} is outside {folder}. Put it into the folder of the "
-                "configuration file, or below, and write its path relative to that folder."
+                f"The prompt file {file} is outside the folder {folder.resolve()}. Put it into "
+                "that folder, or below, and write its path relative to it."
             )
         return PromptText(text=path.read_text(encoding="utf-8-sig"), source=str(path))
 

@@ -16,7 +16,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from core.values import IN_FILE, Value
+from core.values import IN_FILE, LOWER_NAME, Value
 
 #: The provider that asks no model.
 OFFLINE = "offline"
@@ -128,7 +128,7 @@ FALLBACK_ROLE = "generalist"
 #: The key in `prompts` for the description of an agent's role.
 PERSONA = "persona"
 #: The name of a plugin's role or format. People type it in commands and write it in settings.
-PluginName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,29}$")]
+PluginName = Annotated[str, StringConstraints(pattern=LOWER_NAME)]
 
 
 class Agent(Speaker):

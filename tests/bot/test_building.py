@@ -135,7 +135,7 @@ evidence:
             "server a: 169.254.169.254 is where machines",
         ),
         (MCP.format("url: 'http://169.254.169.254/mcp'"), "The address of the MCP server docs: "),
-        (MCP.format("url: 'ftp://docs.example.com'"), "The address of the MCP server docs: "),
+        (MCP.format("url: 'ftp://docs.example.com'"), "url must begin with https:// or http://"),
         (
             MCP.format("url: 'http://docs.example.com/mcp', key_variable: DOCS_TOKEN"),
             "the key in DOCS_TOKEN would be sent unencrypted; use https://.",

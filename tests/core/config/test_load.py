@@ -21,7 +21,12 @@ from core.errors import ConfigurationBroken
 from core.opening import DebateRequest, open_debate
 from core.settings import CommonSettings, Settings
 
-PROVIDERS = {"openai": "gpt-small", "anthropic": "claude-small", "offline": "offline-checklists"}
+PROVIDERS = {
+    "openai": "gpt-small",
+    "anthropic": "claude-small",
+    "offline": "offline-checklists",
+    "compatible": "",
+}
 KNOWN = FileDefaults(providers=PROVIDERS)
 REQUEST = DebateRequest(
     question="Kafka or PostgreSQL?", asked_by=Person(id="U1"), place=Place(surface="slack")
@@ -214,11 +219,19 @@ PROBLEMS = [
     ("fallbacks: [{model: x}]", "line 1: fallbacks[0]: a fallback needs a provider"),
     ("agents: [{id: ann, fallbacks: [{provider: antropic}]}]",
      "line 1: agents[0].fallbacks[0].provider: there is no provider"),
-    ("servers: [{name: openai, base_url: x}]",
+    ("servers: [{name: a, base_url: models.example.com/v1}]",
+     "line 1: servers[0].base_url must begin with https:// or http://."),
+    ("servers: [{name: A b, base_url: http://x, key_variable: FOO}]",
+     "line 1: servers[0].name must have lower case letters, digits and hyphens only"),
+    ("default_model: {provider: compatible}",
+     'line 1: default_model: name a model of "compatible" too.'),
+    ("agents: [{id: a}, {id: b, fallbacks: [{provider: compatible}]}]",
+     'line 1: agents[1].fallbacks: name a model of "compatible" too.'),
+    ("servers: [{name: openai, base_url: http://x}]",
      'line 1: servers[0].name: a provider has the name "openai"'),
-    ("servers: [{name: a, base_url: x}, {name: a, base_url: y}]",
+    ("servers: [{name: a, base_url: http://x}, {name: a, base_url: http://y}]",
      'line 1: servers[1].name: another server has the name "a"'),
-    ("servers: [{name: a, base_url: x}]\ndefault_model: {provider: a}",
+    ("servers: [{name: a, base_url: http://x}]\ndefault_model: {provider: a}",
      'line 2: default_model: name a model of "a" too'),
     ("debate:\n  rounds: 2\n  rounds: 3",
      "line 3: debate.rounds is set twice; first on line 2."),
@@ -263,24 +276,25 @@ LOG = "name: a, url: https://x, secret_variable: A_SECRET"
 IN_SECTIONS = [
     *(("evidence", f"mcp_servers: [{servers}]", words) for servers, words in [
         (f"{{{SERVER}}}", "mcp_servers[0]: needs a command or a url, one of the two"),
-        (f"{{{SERVER}, command: [a], url: b}}", "needs a command or a url, one of the two"),
-        (f"{{{SERVER}, url: b, variables: [A_KEY]}}", "only a command is handed variables"),
+        (f"{{{SERVER}, command: [a], url: http://b}}", "needs a command or a url, one of the two"),
+        (f"{{{SERVER}, url: http://b, variables: [A_KEY]}}", "only a command is handed variables"),
         (f"{{{SERVER}, command: [a], key_variable: A_KEY}}", "only a url is sent a key"),
         (f"{{{SERVER}, command: [a], variables: [HOME]}}", "[0].variables[0]"),
-        (f"{{{SERVER}, command: [a]}}, {{{SERVER}, url: b}}", 'has the name "a"'),
+        (f"{{{SERVER}, command: [a]}}, {{{SERVER}, url: http://b}}", 'has the name "a"'),
         ("{name: a, command: [a], tools: [{name: t}]}", "[0].channels is missing"),
         ("{name: a, command: [a], channels: [], tools: [{name: t}]}", "[0].channels"),
         ("{name: a, command: [a], channels: ['*'], tools: []}", "[0].tools"),
         ("{name: a, command: [a], channels: ['#team'], tools: [{name: t}]}",
          '[0].channels[0]: "#team" is no id of a channel'),
         # A list whose items are wrong is not called empty.
-        ("{name: a, url: b, channels: ['*'], tools: [{name: x, nam: y}]}",
+        ("{name: a, url: http://b, channels: ['*'], tools: [{name: x, nam: y}]}",
          "tools[0].nam is no setting"),
         (f'{{{SERVER}, command: [a, "b\\0c"]}}', "[0].command[1]: has a NUL character"),
         (f"{{{SERVER}, comand: [a]}}", 'comand is no setting. Did you mean "command"?'),
     ]),
+    ("evidence", "link_hosts: ['https://docs.example.com/x']", "must be a host, like docs.exam"),
     *(("landing", text, words) for text, words in [
-        ("webhooks: [{name: a, url: ftp://x, secret_variable: A_SECRET}]", "begins with https://"),
+        ("webhooks: [{name: a, url: ftp://x, secret_variable: A_SECRET}]", "must begin with https://"),
         ("webhooks: [{name: a, url: https://x, secret_variable: A}]", "secret_variable"),
         (f"webhooks: [{{{LOG}, events: [begun]}}]", "must be 'started'"),
         (f"webhooks: [{{{LOG}, channels: [general]}}]", '"general" is no id of a channel'),
