@@ -1,7 +1,8 @@
 """The documents: links and pictures exist, and so does everything that they name."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -206,6 +207,25 @@ def test_every_file_and_module_that_the_architecture_names_exists() -> None:
     ]
     assert len(rows) > 20
     assert missing == []
+    assert [path for path in modules() if not is_named(path, text, rows)] == []
+
+
+def modules() -> Iterator[Path]:
+    for package in ("core", "bot"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            if not path.stem.startswith("__") and "migrations" not in path.parts:
+                yield path.relative_to(ROOT)
+
+
+def is_named(module: Path, text: str, rows: Sequence[tuple[str, str]]) -> bool:
+    """Whether the map names a module, or the folder that holds it, by path or in its package."""
+    names = {module.stem, *(folder.name for folder in module.parents[:-1])}
+    packages = {f"`{folder}`" for folder in module.parents[:-1]}
+    return f"`{module}`" in text or any(
+        not packages.isdisjoint(owners.split(", ")) and f"`{name}`" in words
+        for owners, words in rows
+        for name in names
+    )
 
 
 def holds(package: str, name: str) -> bool:
