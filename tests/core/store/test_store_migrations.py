@@ -1,5 +1,6 @@
 """Migrations: their tables equal the tables that the program defines."""
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from itertools import count
@@ -7,7 +8,10 @@ from pathlib import Path
 
 import pytest
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, MetaData, inspect, text
+from inline_snapshot import external_file
+from sqlalchemy import Connection, MetaData, Table, inspect, text
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 from bot.building import database_url
 from bot.store import tables as bot_tables
@@ -107,6 +111,24 @@ async def test_a_new_database_is_what_all_the_steps_would_have_made_of_it(
             versions = await item.read(lambda c: c.exec_driver_sql(read).scalars().all())
             assert versions == [newest(package.location)]
     assert ScriptDirectory(str(package.location)).get_heads() == [newest(package.location)]
+
+
+@pytest.mark.parametrize("package", [CORE, BOT], ids=["core", "bot"])
+def test_changed_tables_have_a_new_version(package: Package) -> None:
+    """A column without a migration would be missing in every database of the present version.
+
+    After a migration: delete the old file, and accept the new one, whose name has the new version.
+    """
+    statements = [
+        CreateTable(item) if isinstance(item, Table) else CreateIndex(item)
+        for table in package.metadata.sorted_tables
+        for item in (table, *sorted(table.indexes, key=lambda index: str(index.name)))
+    ]
+    ddl = (str(item.compile(dialect=sqlite.dialect())).strip() for item in statements)
+    layout_text = re.sub(r" +$", "", "\n\n".join(ddl), flags=re.MULTILINE).replace("\t", "    ")
+    name = f"{package.version_table}-{newest(package.location)}.sql"
+
+    assert f"{layout_text}\n" == external_file(f"../../golden/tables/{name}", format=".txt")
 
 
 @pytest.mark.parametrize("version", ["0001", "0003"])
