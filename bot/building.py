@@ -18,7 +18,7 @@ from bot.addresses import address_fault, is_loopback, sends_openly
 from bot.plugins import NO_PLUGINS, PluginKind, Plugins, discover
 from bot.settings import BotSettings
 from core.acts.take import Turns
-from core.capabilities import Record
+from core.capabilities import KEY_VARIABLES, KEYED, Record
 from core.clock import SystemClock
 from core.config.load import FileDefaults, LoadedFile, load_file
 from core.config.playbooks import find_playbooks
@@ -57,8 +57,6 @@ from core.use_cases.choices import ModelSet
 _MOST_MODELS = 90
 #: Seconds during which an answer in the thread can be edited before agents continue.
 _CORRECT_SECONDS = 10.0
-#: Provider → the environment variable of its key.
-KEY_VARIABLES = {name: f"{name.upper()}_API_KEY" for name in factory.KEYED}
 
 
 def database_url(location: str) -> str:
@@ -75,7 +73,7 @@ def database_place(location: str) -> str:
 
 def api_keys(environment: BotSettings) -> Mapping[str, str]:
     """The API keys that are set, by provider."""
-    keys = {name: getattr(environment, f"{name}_api_key") for name in factory.KEYED}
+    keys = {name: getattr(environment, f"{name}_api_key") for name in KEYED}
     return {name: key.get_secret_value() for name, key in keys.items() if key.get_secret_value()}
 
 
@@ -256,7 +254,7 @@ async def load_settings(
     """
     check_proxies()
     choice = await factory.choose(api_keys(environment), environment.ollama_host or None)
-    keyed = [name for name in factory.KEYED if name in api_keys(environment)]
+    keyed = [name for name in KEYED if name in api_keys(environment)]
     mixed = strongest(keyed)
     agent = ModelChoice(provider=choice.provider, model=choice.models.agent)
     judge = ModelChoice(provider=choice.provider, model=choice.models.judge)
@@ -322,10 +320,10 @@ def defaults_with(plugins: Plugins, base: Settings) -> FileDefaults:
     changes = {"roles": plugins.roles, "agendas": plugins.agendas, "models": tuple(records)}
     settings = base.model_copy(update=changes)
     models = {name: served.model for name, served in plugins.providers.items()}
-    return FileDefaults(settings=settings, providers={**usual_models(), **models})
+    return FileDefaults(settings=settings, providers={**default_models(), **models})
 
 
-def usual_models() -> Mapping[str, str]:
+def default_models() -> Mapping[str, str]:
     """Provider → the default model of agents; empty if the provider has none."""
     defaults = {name: models.agent for name, models in factory.DEFAULT_MODELS.items()}
     return {name: defaults.get(name, "") for name in factory.PROVIDER_NAMES}
@@ -382,7 +380,7 @@ def check_choice(
         is_asked = server.name == provider and server.key_variable
         if is_asked and not environment.key_in(server.key_variable):
             missing = server.key_variable
-    if provider in factory.KEYED and provider not in api_keys(environment):
+    if provider in KEYED and provider not in api_keys(environment):
         missing = KEY_VARIABLES[provider]
     if provider == factory.COMPATIBLE and not environment.openai_base_url:
         missing = "OPENAI_BASE_URL"

@@ -62,6 +62,9 @@ class Capability(Value):
     local: bool
 
 
+#: Providers that need a key, in order of preference, and the environment variable of each key.
+KEYED = ("anthropic", "openai", "openrouter", "moonshot")
+KEY_VARIABLES = {name: f"{name.upper()}_API_KEY" for name in KEYED}
 #: Providers that have another name in the public price list.
 PRICE_BOOKS: Mapping[str, str] = {"moonshot": "moonshotai"}
 #: A record of the table: `provider` and `match` are patterns, the other keys override fields.

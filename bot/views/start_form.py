@@ -30,19 +30,13 @@ from core.debate.evidence import SourceReference
 from core.debate.rules import MOST_ROUNDS
 from core.figures import money, quantity
 from core.rules.casting import cast_by_topics
-from core.rules.formats.registry import FORMATS
+from core.rules.formats.registry import formats_with
 from core.use_cases.choices import NO_PLAYBOOK, WAITS, ChannelChoices, Choices, ModelSet
 from core.values import Value
 
 #: The value of "nothing chosen" in menus, as Slack takes no empty value.
 AS_USUAL = "as-usual"
 _ON, _OFF = "on", "off"
-_FORMAT_WORDS: Mapping[str, str] = {
-    "critique": "Critique: propose, criticise, refine",
-    "council": "Council: gather, plan, argue, adjust, rebut",
-    "panel": "Panel: short rounds led by a facilitator",
-    "review": "Review: findings, the author's answers, a second look",
-}
 _SHADOW_WORDS = {True: "yes", False: "no", None: "where several models debate"}
 _OTHERS_WORDS = {True: "everybody in the channel", False: "people of this workspace"}
 #: The menu value of a setting that is on, off, or not set (None).
@@ -373,8 +367,7 @@ def _menus(
         menu = {**none, **dict(list(options.playbooks.items())[: OPTIONS - 1])}
         initial = choices.playbook if choices.playbook in menu else next(iter(none))
         yield select(_PLAYBOOK, menu, initial)
-    formats = {name: _FORMAT_WORDS.get(name, name) for name in FORMATS}
-    formats |= {agenda.name: agenda.words for agenda in options.agendas}
+    formats = {form.name: form.words for form in formats_with(options.agendas).values()}
     field = Field(FieldId.FORMAT, "Format", filled_by=filled_by)
     yield _menu(field, formats, choices.format or "", usual and usual.format)
     hint = "At least two; each argues from its own point of view."

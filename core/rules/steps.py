@@ -138,6 +138,8 @@ class Format:
 
     #: The name in settings and commands.
     name: str
+    #: What happens in it, for a menu.
+    words: str
     most_rounds: int
     steps: tuple[Step, ...]
     #: Whether the format itself decides when its rounds end.

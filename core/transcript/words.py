@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from core.capabilities import KEY_VARIABLES
 from core.debate.agents import EXAMPLE, OFFLINE, Agent, ModelChoice
 from core.debate.contributions import Contribution, Summary
 from core.debate.evidence import SourceKind
@@ -16,7 +17,7 @@ from core.debate.state import Debate
 from core.debate.turn import ENGINE, PLAYBOOK, RESERVED_IDS, Act, Turn
 from core.debate.verdict import Verdict
 from core.debate.vote import Ballot
-from core.figures import money, number, quantity
+from core.figures import listed, money, number, quantity
 from core.rules.confidence import Confidence
 from core.rules.history.material import reads_letters
 from core.rules.judging import judge_of
@@ -300,10 +301,12 @@ def shared_words(texts: Sequence[str], most: int) -> Sequence[str]:
     return [whole_sentences(text, share) for text, share in zip(texts, shares, strict=True)]
 
 
+#: The variables of all keys, as alternatives.
+ANY_KEY = listed([*KEY_VARIABLES.values()], "or")
 NO_MODEL = (
     "NO MODEL IS SET UP: the offline engine answers from checklists, and no AI is asked. Set "
-    "ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY or MOONSHOT_API_KEY, start Ollama, or "
-    "name a model of your own server as `default_model` in the settings file."
+    f"{ANY_KEY}, start Ollama, or name a model of your own server as `default_model` in the "
+    "settings file."
 )
 #: Replaces the list of models for example debates that were written by hand.
 EXAMPLE_WORDS = "none: this debate was written by hand, as an example. No AI model was asked."

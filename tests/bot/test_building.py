@@ -10,9 +10,9 @@ from bot.building import (
     build_providers,
     check_providers,
     check_settings,
+    default_models,
     load_settings,
     model_sets,
-    usual_models,
 )
 from bot.settings import BotSettings, read_settings
 from core.config.writing import all_as_yaml
@@ -79,7 +79,7 @@ async def test_several_keys_mix_the_strongest_models_unless_people_name_one(tmp_
     assert mixed.background_models[0].model == "claude-haiku-5-5", "as cheap as gpt-6-luna"
     single = (await load_settings(environment(openai_api_key="k"))).settings
     assert (single.mixed_models, single.judge_models) == ((), ())
-    assert single.agent_model.model == usual_models()["openai"]
+    assert single.agent_model.model == default_models()["openai"]
 
     named = await loaded(tmp_path, "default_model: {provider: anthropic}", keys)
     assert (named.mixed_models, named.judge_models) == ((), ())

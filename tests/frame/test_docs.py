@@ -16,6 +16,7 @@ from bot.operations.metrics import Metrics
 from bot.settings import variables
 from bot.slack.ids import ActionId
 from bot.views.board import BoardAction
+from core.landing import WebhookEvent
 from core.llm.providers.factory import PROVIDER_NAMES
 from core.rules.formats.registry import FORMATS
 from core.rules.history.strategies import STRATEGIES
@@ -251,12 +252,13 @@ def holds(package: str, name: str) -> bool:
         ("docs/configuration.md", [method.value for method in STRATEGIES]),
         ("docs/models.md", PROVIDER_NAMES),
         ("README.md", FORMATS),
+        ("docs/landing.md", [f"debate.{event}" for event in WebhookEvent]),
+        ("docs/configuration.md", [f"`{event}`" for event in WebhookEvent]),
     ],
-    ids=["roles", "formats", "providers", "strategies", "vendors", "formats-in-short"],
 )
 def test_document_names_all_of_a_kind(document: str, names: list[str]) -> None:
     text = read(document)
-    assert [name for name in names if not re.search(rf"\b{name}\b", text)] == []
+    assert [name for name in names if not re.search(rf"(?<!\w){name}(?!\w)", text)] == []
 
 
 def test_the_guide_names_every_button_of_the_board() -> None:

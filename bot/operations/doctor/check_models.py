@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, timedelta
 from urllib.parse import urlsplit
 
-from bot.building import KEY_VARIABLES, api_keys, build_providers
+from bot.building import api_keys, build_providers
 from bot.operations.doctor.findings import Finding, bad, good, skip
 from bot.settings import BotSettings
-from core.capabilities import Record, capability, retirement, says_context
+from core.capabilities import KEY_VARIABLES, Record, capability, retirement, says_context
 from core.clock import SystemClock
 from core.debate.agents import OFFLINE, ModelChoice
 from core.debate.turn import Act
@@ -19,6 +19,7 @@ from core.figures import number, quantity
 from core.ports import ContextSizes, ModelLists, ModelProvider, RefusalMemory
 from core.request import Effort, ModelRequest, Part, PartKind
 from core.settings import Settings
+from core.transcript.words import ANY_KEY
 
 _OLLAMA = "ollama"
 #: Most reply tokens of a check; a reasoning model may use all of them for reasoning.
@@ -29,8 +30,7 @@ _SOON = timedelta(days=60)
 _NAMES_SHOWN = 3
 _NETWORK = "Check the network, the proxy and the address, then try again."
 _HOW_TO_SET_UP = (
-    "Set ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY or MOONSHOT_API_KEY, or start "
-    "Ollama and pull a model; docs/models.md has all ways. Then restart."
+    f"Set {ANY_KEY}, or start Ollama and pull a model; docs/models.md has all ways. Then restart."
 )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.capabilities import Record, UsualModels, usual_models
+from core.capabilities import KEYED, Record, UsualModels, usual_models
 from core.errors import ConfigurationBroken, ProviderError
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.offline import OfflineProvider
@@ -17,8 +17,6 @@ _LOADING_SECONDS = 300.0
 _DIALECTS = {dialect.name: dialect for dialect in (OPENAI, OPENROUTER, MOONSHOT)}
 #: The default models of each provider; those of Ollama are the pulled ones.
 DEFAULT_MODELS: Mapping[str, UsualModels] = usual_models()
-#: Providers that need a key, in order of preference.
-KEYED = ("anthropic", *_DIALECTS)
 #: Any server with OpenAI's API; it needs an address and perhaps a key.
 COMPATIBLE = "compatible"
 #: Names that settings may use.

@@ -77,6 +77,7 @@ def _all_findings(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
 
 FORMAT = Format(
     name=NAME,
+    words="Council: gather, plan, argue, adjust, rebut",
     most_rounds=1,
     steps=(
         Step(act=Act.GATHER, misses=1, isolated=True, position=True, is_summed_up=True),

@@ -15,6 +15,7 @@ NAME = "critique"
 
 FORMAT = Format(
     name=NAME,
+    words="Critique: propose, criticise, refine",
     most_rounds=15,
     ends_itself=False,
     steps=(

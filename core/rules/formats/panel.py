@@ -83,6 +83,7 @@ def _focus(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
 
 FORMAT = Format(
     name=NAME,
+    words="Panel: short rounds led by a facilitator",
     most_rounds=7,
     steps=(
         Step(

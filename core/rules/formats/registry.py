@@ -48,6 +48,7 @@ _CRITICISM = frozenset({Act.DEBATE, Act.REBUTTAL})
 def format_of_agenda(agenda: Agenda) -> Format:
     return Format(
         name=agenda.name,
+        words=agenda.words,
         most_rounds=1,
         steps=tuple(_agenda_steps(agenda)),
         shows={Act.BALLOT: (rebuttals,)},

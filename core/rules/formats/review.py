@@ -248,6 +248,7 @@ def _list_part(label: str, lines: Sequence[str]) -> Sequence[Part]:
 
 FORMAT = Format(
     name=NAME,
+    words="Review: findings, the author's answers, a second look",
     most_rounds=1,
     compares_drafts=False,
     steps=(
