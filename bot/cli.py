@@ -132,7 +132,7 @@ def main() -> None:
             # Python decodes invalid bytes as lone surrogates, which cannot be stored or printed.
             if any("\ud800" <= char <= "\udfff" for char in argument):
                 raise BadInput(f"{argument!a} is not UTF-8 text.")
-        app()
+        app(prog_name="moot")  # not the module's name under `python -m`
     except MootError as error:
         typer.echo(f"Error: {error}", err=True)
         sys.exit(next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), 1))
