@@ -88,9 +88,10 @@ def build_server(
 async def choose(keys: Mapping[str, str], ollama_url: str | None = None) -> Choice:
     """The provider to use if the settings name none.
 
-    The first one with a key; else Ollama, if it answers and has a model; else `offline`.
+    The first one with a key and default models; else Ollama, if it answers and has a model; else
+    `offline`.
     """
-    name = next((name for name in KEYED if keys.get(name)), None)
+    name = next((name for name in KEYED if keys.get(name) and name in DEFAULT_MODELS), None)
     if name:
         return Choice(provider=name, models=DEFAULT_MODELS[name])
     ollama = OllamaProvider(ollama_url)
