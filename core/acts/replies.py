@@ -53,15 +53,14 @@ def number_in(raw: object) -> object:
     return None if bare.casefold() in {"", "none", "null", "n/a"} else bare.replace(",", ".")
 
 
-def percent_in(raw: object) -> object:
-    figure = number_in(raw)
+def percent_in(raw: object) -> int | None:
+    """A percentage, also if it is written as a share of 1; None if it is none."""
     try:
-        value = float(figure)  # type: ignore[arg-type]
+        value = float(number_in(raw))  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        return figure
-    if 0 < value < 1:
-        value *= _PERCENT
-    return round(value) if abs(value) <= _PERCENT**2 else figure
+        return None
+    percent = value * _PERCENT if 0 < value < 1 else value
+    return round(percent) if 0 <= percent <= _PERCENT else None
 
 
 def label_type(labels: Sequence[str]) -> Any:

@@ -215,7 +215,7 @@ def verdict_from(debate: Debate, reply: VerdictReply) -> Verdict:
         "notes": tuple(_note_outcomes(debate, reply)),
         "earlier": tuple(_earlier(debate, reply)),
         "confidence": None,
-        "judge_confidence": reply.confidence and max(0, min(reply.confidence, 100)),
+        "judge_confidence": reply.confidence,
     }
     return Verdict.model_validate(common_fields | other_fields)
 

@@ -155,7 +155,18 @@ def test_a_findings_status_is_read_if_a_reason_follows(said: str, status: str) -
     assert LookReply(finding="f1", status=said).status == status
 
 
-@pytest.mark.parametrize(("value", "percent"), [("72 %", 72), (0.72, 72), ("0.5", 50), ("", None)])
+@pytest.mark.parametrize(
+    ("value", "percent"),
+    [
+        ("72 %", 72),
+        (0.72, 72),
+        ("0.5", 50),
+        ("", None),
+        ("high", None),
+        ("8/10", None),
+        (140, None),
+    ],
+)
 def test_a_judges_confidence_is_read_as_percent(value: object, percent: int | None) -> None:
     assert verdict_from(DEBATE, a_reply(confidence=value)).judge_confidence == percent
 
