@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from core.debate.turn import Act
 from core.errors import CallFailed, ProviderBusy, ProviderDown, ProviderError, TimeUp
+from core.figures import duration
 from core.ports import Clock
 from core.retry import RetryPolicy
 
@@ -67,7 +68,8 @@ class ModelAvailability:
         if wait <= 0:
             return
         if wait >= seconds_left:
-            raise ProviderBusy("The provider limits our rate.", retry_after=wait)
+            text = f"{ref.provider} limits our rate for another {duration(round(wait))}."
+            raise ProviderBusy(text, retry_after=wait)
         await self._clock.sleep(wait)
 
     def record_end(self, ref: ModelRef, error: CallFailed | None = None) -> None:

@@ -225,8 +225,8 @@ def fit_request(
         request = shorten(max(0, fitting - 1))
     if not fits(request):
         raise LimitReached(
-            f"The prompt does not fit into the context of {request.model}: it holds"
-            f" {quantity(limits.context_tokens, 'token')},"
+            f"The prompt does not fit into the context of {request.model}: it is taken to hold"
+            f" {quantity(limits.context_tokens, 'token')} (`context_tokens` under `models`),"
             f" and the reply may take {number(reply)} of them."
         )
     return request
