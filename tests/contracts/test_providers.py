@@ -302,6 +302,7 @@ async def test_a_rate_limit_is_reported_at_once_with_the_wait_it_asks_for(line: 
         ({"retry-after": "3600"}, 3600.0),
         ({"retry-after-ms": "250"}, 0.25),
         ({"retry-after": "soon"}, None),
+        ({"retry-after": "inf"}, None),
         (dates, 30.0),
     )
     for number, (headers, expected) in enumerate(waits):

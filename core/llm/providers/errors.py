@@ -6,8 +6,10 @@ The text of a response has precedence over its status: a proxy sends 400 for a r
 
 import html
 import json
+import math
 import re
 from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import cast
@@ -88,6 +90,7 @@ TOO_LONG = re.compile(
 _CONTEXT_TOKENS = re.compile(
     r"(?:maximum context length|context (?:window|length|size|limit))[^\d\n]{0,40}?(\d[\d,]{2,9})"
     r"|(\d[\d,]{2,9}) ?(?:tokens? )?(?:maximum|limit)|> (\d[\d,]{2,9}) maximum"
+    r"|limit (\d[\d,]{2,9}), requested"
     r"|(?:tokens allowed \(|must be <= )(\d[\d,]{2,9})",
     re.IGNORECASE,
 )
@@ -142,6 +145,7 @@ _REJECTED = _says(RequestRejected, "rejects the request")
 #: holds (0: none) and the error.
 _BY_WORDS: tuple[tuple[re.Pattern[str], Container[int], _Meaning], ...] = (
     (TOO_LONG, {*range(600)} - {401, 403, 429}, _too_long),
+    (re.compile(r"(?i)request too large"), {429}, _too_long),
     (
         re.compile(r"(?i)country|territory|location is not supported"),
         {0, 400, 403, 451},
@@ -151,7 +155,7 @@ _BY_WORDS: tuple[tuple[re.Pattern[str], Container[int], _Meaning], ...] = (
     (
         re.compile(
             r"(?i)insufficient_quota|insufficient balance|billing|credit balance|payment"
-            r"|current quota"
+            r"|current quota|budget.{0,9} exceeded"
         ),
         {0, 200, 400, 402, 403, 429},
         _NO_PAYMENT,
@@ -170,6 +174,11 @@ _BY_WORDS: tuple[tuple[re.Pattern[str], Container[int], _Meaning], ...] = (
         ),
         range(499),
         _says(RequestRejected, "stopped the prompt with its content filter"),
+    ),
+    (
+        re.compile(r"(?i)model (?:is |has been )?unloaded|model has (?:unloaded or )?crashed"),
+        {0, 400},
+        _says(ProviderDown, "lost the model"),
     ),
     (
         re.compile(
@@ -336,11 +345,11 @@ def refusal(vendor: str, reason: str) -> ReplyUnusable:
 _FIELDS = (
     *("error", "response", "cause", "metadata", "raw", "code", "type", "status"),
     *("message", "detail", "error_description", "reason", "msg", "details", "incomplete_details"),
-    *("errors", "violations", "quotaId", "param", "n_ctx", "retryDelay"),
+    *("errors", "violations", "quotaId", "param", "n_ctx", "retryDelay", "base_resp", "status_msg"),
 )
 _CODES = frozenset({"code", "type", "status"})
 _REASONS = frozenset(
-    {"", "raw", "error", "message", "detail", "error_description", "reason", "msg"}
+    {"", "raw", "error", "message", "detail", "error_description", "reason", "msg", "status_msg"}
 )
 #: Levels of a body that are read, entries of a list, and characters of a text.
 _DEPTH, _MOST_PARTS, _SEARCHED_CHARS = 8, 5, 300
@@ -352,6 +361,7 @@ _WAIT = re.compile(
     r"(?:(?P<m>\d{1,4})m(?!s) ?)?(?:(?P<s>\d{1,6}(?:\.\d{1,20})?)(?P<unit>ms|s)\b)?",
     re.IGNORECASE,
 )
+_LINK = re.compile(r"https?://\S+")
 _STATUS = re.compile(r"[45]\d\d", re.ASCII)
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{1,50}")
 
@@ -393,14 +403,15 @@ def error_code(body: object) -> str:
 
 
 def error_text(body: object) -> str:
-    """All texts of an error, for searching only.
+    """All texts of an error without links, for searching only.
 
     Some servers quote the prompt after the reason, so each text is cut to `_SEARCHED_CHARS`.
     """
-    return "\n".join(
+    texts = "\n".join(
         (f"{field}: {text}" if field in _NAMED_FIELDS or text.isdigit() else text)[:_SEARCHED_CHARS]
         for field, text in _error_texts(body)
     )
+    return _LINK.sub("", texts)
 
 
 def _wait_in_words(text: str) -> float | None:
@@ -415,10 +426,10 @@ def _wait_in_words(text: str) -> float | None:
 def _header_wait(headers: Mapping[str, str]) -> float | None:
     """The wait in `retry-after-ms` or `retry-after` (seconds or a date, RFC 9110), in seconds."""
     millis, value = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
-    try:
-        return max(0.0, float(millis) / 1000 if millis else float(value))
-    except ValueError:
-        now = headers.get("date", "")
+    with suppress(ValueError):
+        wait = float(millis) / 1000 if millis else float(value)
+        return max(0.0, wait) if math.isfinite(wait) else None
+    now = headers.get("date", "")
     try:
         return max(0.0, (parsedate_to_datetime(value) - parsedate_to_datetime(now)).total_seconds())
     except (ValueError, TypeError):

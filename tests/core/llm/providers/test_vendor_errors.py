@@ -116,7 +116,16 @@ FAILURES = [
             "type": "invalid_request_prompt"}, PromptTooLong, "holds 32,768 tokens"),
     Failure("Groq", 413, error("Request too large for model `m` on tokens per minute (TPM): Limit "
             "6000, Requested 9000, please reduce your message size and try again.", type="tokens",
-            code="rate_limit_exceeded"), PromptTooLong, "too long"),
+            code="rate_limit_exceeded"), PromptTooLong, "holds 6,000 tokens"),
+    Failure("Groq", 429, error("Rate limit reached for model `m` on tokens per minute (TPM): Limit "
+            "6000, Used 5034, Requested 1443. Please try again in 4.77s. Need more tokens? Upgrade "
+            "at https://console.groq.com/settings/billing", type="tokens",
+            code="rate_limit_exceeded"), ProviderBusy, "limits our rate"),
+    Failure("OpenAI", 429, error("Request too large for m on tokens per min (TPM): Limit 30000, "
+            "Requested 342389.", type="tokens", code="rate_limit_exceeded"), PromptTooLong,
+            "holds 30,000 tokens"),
+    Failure("LiteLLM", 429, error("Budget has been exceeded! Current cost: 10.51, Max budget: 10.0",
+            type="budget_exceeded", code="429"), KeyRefused, "wants payment"),
     Failure("Groq", 498, error("Flex tier capacity exceeded.", type="capacity_exceeded"),
             ProviderBusy, "capacity exceeded"),
     Failure("DeepSeek", 401, error("Authentication Fails, Your api key is invalid",
@@ -134,6 +143,9 @@ FAILURES = [
     Failure("LM Studio", 400, {"error": "Trying to keep the first 5000 tokens when context the "
             "overflows. However, the model is loaded with context length of only 4096 tokens, "
             "which is not enough."}, PromptTooLong, "holds 4,096 tokens"),
+    Failure("LM Studio", 400, {"error": "The model has crashed without additional information. "
+            "(Exit code: null)"}, ProviderDown, "lost the model"),
+    Failure("LM Studio", 400, {"error": "Model unloaded."}, ProviderDown, "Model unloaded"),
     Failure("LM Studio", 400, {"error": "No models loaded. Please load a model in the developer "
             "page."}, RequestRejected, "No models loaded"),
     Failure("LM Studio", 400, {"error": "Failed to load model. Error: insufficient system "
