@@ -16,7 +16,6 @@ from core.capabilities import Capability
 from core.errors import ReplyCutOff, ReplyUnreadable, ReplyUnusable
 from core.llm.prices import output_reserve
 from core.request import AnswerForm, ModelReply, ModelRequest, Part, PartKind
-from core.usage import Usage
 from core.wrong_values import complaint
 
 T = TypeVar("T", bound=BaseModel)
@@ -59,7 +58,8 @@ def reply_fault(
 ) -> ReplyUnusable | None:
     """The fault of a reply; None if it is an answer."""
     model, text, usage = request.model, reply.text, reply.usage
-    if _is_cut_off(request, usage, limits):
+    # Some servers do not limit reasoning.
+    if _is_cut_off(request, usage.output_tokens - usage.reasoning_tokens, limits):
         return ReplyCutOff(usage=usage)
     if _is_echo(request, text):
         return ReplyUnusable(f"{model} repeated its prompt instead of answering.", usage=usage)
@@ -79,7 +79,8 @@ def with_setting_hint(
     error: ReplyUnusable, provider: str, request: ModelRequest, limits: Capability
 ) -> ReplyUnusable:
     """The error; if the reply was cut off, with the setting that allows a longer one."""
-    if not isinstance(error, ReplyCutOff) and not _is_cut_off(request, error.usage, limits):
+    tokens = error.usage.output_tokens
+    if not isinstance(error, ReplyCutOff) and not _is_cut_off(request, tokens, limits):
         return error
     text = f"The reply of {provider} was cut off at its length limit."
     if any(limits.reasoning_tokens.values()) or limits.efforts:
@@ -94,8 +95,8 @@ def with_setting_hint(
     return ReplyCutOff(f"{text} {hint}", usage=error.usage)
 
 
-def _is_cut_off(request: ModelRequest, usage: Usage, limits: Capability) -> bool:
-    return usage.output_tokens >= output_reserve(limits, request.max_output_tokens, request.effort)
+def _is_cut_off(request: ModelRequest, tokens: int, limits: Capability) -> bool:
+    return tokens >= output_reserve(limits, request.max_output_tokens, request.effort)
 
 
 def _is_echo(request: ModelRequest, text: str) -> bool:

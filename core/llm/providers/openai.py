@@ -420,9 +420,12 @@ class ResponsesReading(Reading):
 def _usage(report: object, input_name: str, output_name: str) -> Usage:
     """The usage; the protocols have different names for input and output tokens."""
     details = f"{input_name}_tokens_details"
+    tokens_in = count(report, f"{input_name}_tokens")
+    # Gemini and Grok count reasoning in the total only.
+    rest = count(report, "total_tokens") - tokens_in if tokens_in else 0
     return Usage(
-        input_tokens=count(report, f"{input_name}_tokens"),
-        output_tokens=count(report, f"{output_name}_tokens"),
+        input_tokens=tokens_in,
+        output_tokens=max(count(report, f"{output_name}_tokens"), rest),
         # Moonshot reports it beside the details.
         cached_tokens=count(report, details, "cached_tokens") or count(report, "cached_tokens"),
         written_tokens=count(report, details, "cache_write_tokens"),
