@@ -8,7 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import httpx2
@@ -30,7 +30,7 @@ from core.llm.providers.fields import count, dig, items, money, words
 from core.llm.providers.reading import Reading, failure
 from core.llm.providers.sdk import SDKProvider, http_client
 from core.proxies import names_socks
-from core.request import ModelReply, ModelRequest
+from core.request import ModelReply, ModelRequest, Part, PartKind
 from core.settings import USUAL_STALL_LIMITS, StallLimits
 from core.usage import Usage
 
@@ -72,7 +72,13 @@ _FEATURES = {
         re.IGNORECASE | re.MULTILINE,
     ),
     "marks": re.compile(r"cache_control|prompt_cache_breakpoint", re.IGNORECASE),
+    # Templates of Gemma and of older Mistral models have no system message.
+    "system": re.compile(
+        r"system role|support '?system|developer instruction|roles must alternate", re.IGNORECASE
+    ),
 }
+#: OpenRouter has no vendor of the model that supports all fields of the request.
+_NO_VENDOR = re.compile(r"no endpoints found.{0,40}requested parameters", re.IGNORECASE)
 _OPENAI_MARK = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 _ANTHROPIC_MARK = {"cache_control": {"type": "ephemeral"}}
 #: Fields with reasoning text.
@@ -115,7 +121,7 @@ MOONSHOT = Dialect(name="moonshot", vendor="Moonshot", base_url="https://api.moo
 class Refusals:
     """The refused features of one model at a server."""
 
-    #: Refused fields; `stream` and `marks` are features.
+    #: Refused fields; `stream`, `marks` and `system` are features.
     fields: set[str] = field(default_factory=set[str])
     #: The strictest accepted mode of structured answers.
     answers: str = _ANSWERS[0]
@@ -127,6 +133,13 @@ class Refusals:
         refuses_marks = "marks" in self.fields and limits.cache == "explicit"
         cache = "automatic" if refuses_marks else limits.cache
         return limits.model_copy(update={"answers": answers, "cache": cache})
+
+    def accepted_request(self, request: ModelRequest) -> ModelRequest:
+        """The request; if the model has no system message, with its text before the prompt."""
+        if "system" not in self.fields:
+            return request
+        system = Part(kind=PartKind.TASK, label="System", text=request.system)
+        return replace(request, system="", parts=(system, *request.parts))
 
     def accepted_parameters(self, params: Mapping[str, Any]) -> dict[str, Any]:
         accepted = {name: value for name, value in params.items() if name not in self.fields}
@@ -140,9 +153,14 @@ class Refusals:
 
         `answers` is the mode of structured answers in this request.
         """
+        text = error_text(read_body(answer.text))
+        if "provider" in params and _NO_VENDOR.search(text):
+            # Without it a vendor may ignore a schema: the prompt states it from now on.
+            self.fields.add("provider")
+            self.answers = max(answers, _ANSWERS[1], key=_ANSWERS.index)
+            return True
         if answer.status_code not in _WRONG_REQUEST:
             return False
-        text = error_text(read_body(answer.text))
         if {"response_format", "text"} & {*params} and _FORM_REFUSED.search(text):
             self.failures[answers] += 1
             if not (_FAILED_ONCE.search(text) and self.failures[answers] == 1):
@@ -191,7 +209,8 @@ class OpenAIProvider(SDKProvider):
         refusals = self._refusals.setdefault(request.model, Refusals())
         while True:
             limits = refusals.limit_capability(self._limits(request.model))
-            params = refusals.accepted_parameters(parameters(api, request, limits, self._dialect))
+            accepted = refusals.accepted_request(request)
+            params = refusals.accepted_parameters(parameters(api, accepted, limits, self._dialect))
             path, reader = _APIS[api]
             reading = reader(self.vendor)
             try:
@@ -359,6 +378,8 @@ class ChatReading(Reading):
                 self._thoughts += (words(call, "function", "arguments") for call in calls)
                 self._refusal += words(message, "refusal")
             self._end = words(choice, "finish_reason") or self._end
+        if not choices:
+            self._remark = event
         return bool(choices)
 
     def usage(self) -> Usage:

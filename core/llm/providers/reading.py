@@ -19,7 +19,7 @@ from pydantic_core import from_json
 from core.errors import ProviderDown, ProviderError, ReplyCutOff, ReplyUnusable
 from core.figures import quantity, size
 from core.llm.prompt_text import prompt_text
-from core.llm.providers.errors import from_body, refusal, translate
+from core.llm.providers.errors import ReplyFailed, error_text, from_body, refusal, translate
 from core.llm.providers.fields import dig
 from core.request import ModelReply, ModelRequest
 from core.settings import StallLimits
@@ -41,13 +41,29 @@ _DRAIN_SECONDS = 1.0
 _LIMIT_STEP = 0.02
 _JSON_BEGINS = (b"{", b"[", b"<")
 _BLANK = b"\xef\xbb\xbf \t\r\n"
-#: Tags around thoughts at the beginning of a reply. Some models' templates put the opening tag into
-#: the prompt.
-_TAGS = "think|thinking|thought|reasoning"
-_THOUGHT_CLOSES = {tag: re.compile(rf"</{tag}>", re.IGNORECASE) for tag in _TAGS.split("|")}
-_THOUGHT_BEGINS = re.compile(rf"<({_TAGS})>", re.IGNORECASE)
-#: The end of thoughts without an opening tag.
-_THOUGHT_ENDS = re.compile(rf"^[ \t]*</(?:{_TAGS})>", re.IGNORECASE | re.MULTILINE)
+#: Marks around thoughts at the beginning of a reply: of most models, Magistral and Gemma 4. Some
+#: models' templates put the first mark into the prompt.
+_THOUGHT_MARKS = {
+    **{f"<{tag}>": f"</{tag}>" for tag in ("think", "thinking", "thought", "reasoning")},
+    "<seed:think>": "</seed:think>",
+    "[think]": "[/think]",
+    "<|channel>thought": "<channel|>",
+}
+_THOUGHT_CLOSES = {
+    begin: re.compile(re.escape(end), re.IGNORECASE) for begin, end in _THOUGHT_MARKS.items()
+}
+_THOUGHT_BEGINS = re.compile("|".join(map(re.escape, _THOUGHT_MARKS)), re.IGNORECASE)
+#: The end of thoughts without a mark of their beginning.
+_THOUGHT_ENDS = re.compile(
+    rf"^[ \t]*(?:{'|'.join(map(re.escape, _THOUGHT_MARKS.values()))})", re.IGNORECASE | re.MULTILINE
+)
+#: A channel of gpt-oss; `analysis` holds thoughts.
+_CHANNEL = re.compile(
+    r"<\|channel\|>(\w{1,20})[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>"
+)
+#: Control tokens of models' templates at the end of a reply, and the characters searched for them.
+_CONTROL_TOKENS = re.compile(r"(?:(?:<\|\w{1,20}\|>|</s>|<end_of_turn>)\s{0,3}){1,4}\Z")
+_CONTROL_CHARS = 100
 #: Finish reasons of a complete reply, of the protocols and of other servers.
 _WHOLE = frozenset(
     {"stop", "eos", "eos_token", "end_turn", "stop_sequence", "end", "complete", "completed"}
@@ -80,6 +96,10 @@ class Reading(ABC):
         self._refusal = ""
         #: The finish reason; empty before the end.
         self._end = ""
+        #: Whether the server sent "[DONE]": some do so without a finish reason.
+        self.is_done = False
+        #: The newest event without text, which may be the reason of a failure.
+        self._remark: object = None
         #: The usage as the server reports it.
         self._report: object = None
 
@@ -107,7 +127,10 @@ class Reading(ABC):
         end = self._end.lower()
         if self._refusal:
             raise refusal(self.vendor, self._refusal)
-        if not end:
+        has_begun = any(self._texts) or any(self._thoughts)
+        if not has_begun and error_text(self._remark):
+            raise ReplyFailed(self._remark)
+        if not end and not (self.is_done and has_begun):
             raise ProviderDown(f"{self.vendor} ended the reply early.")
         if end in _CUT_OFF:
             raise ReplyCutOff
@@ -115,7 +138,7 @@ class Reading(ABC):
             raise refusal(self.vendor, f"the reply ended with {end[:40]}")
         if _FAILED.search(end):
             raise from_body(self.vendor, 0, {"message": f"the reply ended with {end[:40]}"})
-        if end not in _WHOLE:
+        if end and end not in _WHOLE:
             _log.warning(
                 "unknown end of a reply", vendor=self.vendor, model=self.model, reason=end[:40]
             )
@@ -159,6 +182,7 @@ async def read_reply(
         if reading.length > most:
             raise _too_long(reading.vendor, quantity(most, "character"))
         if body.is_done:
+            reading.is_done = True
             await _drain(pieces)
             break
         seconds = stall.between_tokens if reading.length else stall.first_token
@@ -266,10 +290,14 @@ def _data_of(line: bytearray) -> bytearray:
 
 
 def _without_thoughts(text: str) -> str:
-    """The reply without the thoughts at its beginning."""
+    """The reply without the thoughts at its beginning and control tokens at its end."""
+    if text.lstrip().startswith("<|"):
+        name, text = ["", text, *_CHANNEL.split(text)[1:]][-2:]
+        text = "" if name == "analysis" else text
+    text = text[:-_CONTROL_CHARS] + _CONTROL_TOKENS.sub("", text[-_CONTROL_CHARS:])
     bare = text.lstrip()
     if begin := _THOUGHT_BEGINS.match(bare):
-        end = _THOUGHT_CLOSES[begin[1].lower()].search(bare, begin.end())
+        end = _THOUGHT_CLOSES[begin[0].lower()].search(bare, begin.end())
         return bare[end.end() :].lstrip() if end else ""
     end = _THOUGHT_ENDS.search(text)
     if end is None or _THOUGHT_BEGINS.search(text, 0, end.start()):

@@ -30,6 +30,9 @@ THOUGHT = 'Maybe {"decision": "a draft"}? No.'
 FORM = AnswerForm(name="ranking", schema={"type": "object", "properties": {"first": {}}})
 
 
+DONE = b"data: [DONE]\n\n"
+
+
 def chunk(delta: Mapping[str, Any] | None, end: str | None = None, **more: Any) -> dict[str, Any]:
     return {"model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": end, **more}]}
 
@@ -37,7 +40,7 @@ def chunk(delta: Mapping[str, Any] | None, end: str | None = None, **more: Any) 
 def stream(*events: object) -> bytes:
     """A stream: of objects, or of lines as they stand."""
     lines = [event if isinstance(event, str) else f"data: {json.dumps(event)}" for event in events]
-    return "".join(f"{line}\n\n" for line in (*lines, "data: [DONE]")).encode()
+    return "".join(f"{line}\n\n" for line in lines).encode() + DONE
 
 
 def whole(message: Mapping[str, Any], end: str = "stop") -> dict[str, Any]:
@@ -69,6 +72,10 @@ IN_PARTS = [
     {"type": "thinking", "thinking": [{"type": "text", "text": THOUGHT}]},
     {"type": "text", "text": TEXT},
 ]
+HARMONY = (
+    f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant"
+    f"<|channel|>final <|constrain|>json<|message|>{TEXT}<|return|>"
+)
 CALL = {"function": {"name": "a", "arguments": TEXT}}
 READ = {
     "M1 thoughts before the text": stream(
@@ -92,6 +99,13 @@ READ = {
     "no end of the last line": stream(SAID, END).rstrip(),
     "M32 no JSON": stream("event: heartbeat\ndata: pong", SAID, END),
     "M32 other events": stream("event: ping\ndata: {}", ": hello", SAID, END),
+    "a gateway forwards gpt-oss as it wrote": stream(chunk({"content": HARMONY}), END),
+    "Gemma 4": stream(chunk({"content": f"<|channel>thought\n{THOUGHT}<channel|>{TEXT}"}), END),
+    "Magistral": stream(chunk({"content": f"[THINK]{THOUGHT}[/THINK]{TEXT}"}), END),
+    "Seed": stream(chunk({"content": f"<seed:think>{THOUGHT}</seed:think>{TEXT}"}), END),
+    "tokens of a template at the end": stream(chunk({"content": f"{TEXT}<|im_end|>\n</s>"}), END),
+    "opencode 43379: a stream that is done without a reason": stream(SAID),
+    "ollama 4357: an empty reason": stream(SAID, chunk({}, "")),
     "no choices": stream({"choices": None}, {"choices": []}, SAID, END),
     "bagofwords 742: Azure sends a choice whose delta is null": stream(chunk(None), SAID, END),
     "opendot 94: a chunk without choices": stream({"object": "keepalive"}, SAID, END),
@@ -122,6 +136,8 @@ def failing(message: str, code: str) -> bytes:
 NO_REPLY: dict[str, tuple[bytes, type[ProviderError], str]] = {
     "M1 nothing but thoughts": (stream(chunk({"content": f"<think>{THOUGHT}"}), END),
         ReplyUnusable, "holds no text"),
+    "thoughts of gpt-oss": (stream(chunk({"content": HARMONY.partition("<|start|>")[0]}), END),
+        ReplyUnusable, "holds no text"),
     "cut off": (half("length"), ReplyCutOff, "cut off"),
     "a filter": (half("content_filter"), ReplyUnusable, "refused"),
     "pi 1509: a filter called sensitive": (half("sensitive"), ReplyUnusable, "refused"),
@@ -129,7 +145,12 @@ NO_REPLY: dict[str, tuple[bytes, type[ProviderError], str]] = {
         ReplyUnusable, "refused"),
     "a refusal": (stream(chunk({"refusal": "I can't help with that."}), END),
         ReplyUnusable, "refused to answer: I can't help with that"),
-    "no end": (stream(SAID), ProviderDown, "ended the reply early"),
+    "no end": (stream(SAID).removesuffix(DONE), ProviderDown, "ended the reply early"),
+    "vllm: an error outside the usual field": (stream({"object": "error", "message": "It stopped.",
+        "type": "InternalServerError", "code": 500}), ProviderDown, r"\(500, Intern.*It stopped"),
+    "qwen-code 8322: MiniMax sends 200": (json.dumps({"choices": None, "base_resp": {
+        "status_code": 1008, "status_msg": "insufficient balance"}}).encode(),
+        KeyRefused, "wants payment.*: insufficient balance"),
     "pydantic-ai 2844: half a reply ends with error": (half("error"), ProviderDown, "error"),
     "pi 1509: half a reply ends with abort": (half("abort"), ProviderDown, "abort"),
     "an error in a choice": (stream(chunk({}, "error", error={"code": 502, "message": "Gone"})),
@@ -245,6 +266,58 @@ async def test_a_refused_field_is_left_out_of_later_requests(  # noqa: PLR0917 -
     assert replies == [TEXT] * 2
     assert [field in request.body for request in vendor.asked] == [True, False, False]
     assert vendor.asked[-1].body[instead]
+    await provider.close()
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "System role not supported",
+        "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+        "Developer instruction is not enabled for models/gemma-3-27b-it",
+        "Conversation roles must alternate user/assistant/user/assistant/...",
+    ],
+)
+async def test_a_model_without_system_message_gets_its_text_before_the_prompt(
+    vendor: Vendor, request_: ModelRequest, refusal: str
+) -> None:
+    def script(asked: VendorRequest) -> Say | Reject:
+        roles = [message["role"] for message in asked.body["messages"]]
+        return Say(text=TEXT) if roles == ["user"] else error_of(refusal)
+
+    vendor.script = script
+    provider = compatible(vendor)
+
+    replies = [(await provider.complete(request_)).text for _ in range(2)]
+
+    assert replies == [TEXT] * 2
+    assert len(vendor.asked) == 3
+    assert vendor.asked[-1].body["messages"][0]["content"].startswith(request_.system)
+    await provider.close()
+
+
+async def test_without_a_vendor_for_all_fields_openrouter_may_ignore_some(
+    vendor: Vendor, request_: ModelRequest
+) -> None:
+    no_vendor = "No endpoints found that can handle the requested parameters."
+    vendor.script = lacking("provider", Reject(status=404, message=no_vendor))
+    provider = build("openrouter", "sk-or-test", f"{vendor.url}/v1")
+
+    assert await asked_of(provider, replace(request_, answer=FORM)) == TEXT
+    assert "JSON Schema" in str(vendor.asked[-1].body["messages"])
+
+
+@pytest.mark.parametrize(
+    ("total", "tokens"), [(3100, 2100), (1100, 100), (0, 100)], ids=["apart", "within", "no total"]
+)
+async def test_reasoning_beside_the_completion_is_output_too(
+    vendor: Vendor, request_: ModelRequest, total: int, tokens: int
+) -> None:
+    report = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": total}
+    vendor.script = sent(stream(SAID, END, {"choices": [], "usage": report}))
+    provider = compatible(vendor)
+
+    assert (await provider.complete(request_)).usage.output_tokens == tokens
     await provider.close()
 
 
