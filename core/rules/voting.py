@@ -216,8 +216,6 @@ def _order(score: Score) -> tuple[float, int, float]:
 class PeopleScore:
     option: str
     first_choices: int
-    #: The number of ballots that contain it at any rank.
-    mentions: int
 
 
 @dataclass(frozen=True)
@@ -227,13 +225,9 @@ class PeopleCount:
 
     @property
     def winners(self) -> tuple[str, ...]:
-        best = self.scores[:1]
-        return tuple(
-            score.option
-            for score in self.scores
-            if self.voters
-            and (score.first_choices, score.mentions) == (best[0].first_choices, best[0].mentions)
-        )
+        """The options with most first choices; several if they are level."""
+        best = self.scores[0].first_choices if self.voters else 0
+        return tuple(score.option for score in self.scores if score.first_choices == best > 0)
 
 
 def count_people(debate: Debate, *, late: bool = False) -> PeopleCount:
@@ -252,9 +246,8 @@ def count_people(debate: Debate, *, late: bool = False) -> PeopleCount:
         PeopleScore(
             option=item.id,
             first_choices=sum(ranking[0] == item.id for ranking in ballots.values()),
-            mentions=sum(item.id in ranking for ranking in ballots.values()),
         )
         for item in options.items
     ]
-    scores.sort(key=lambda score: (-score.first_choices, -score.mentions))
+    scores.sort(key=lambda score: -score.first_choices)
     return PeopleCount(scores=tuple(scores), voters=tuple(ballots))

@@ -301,16 +301,20 @@ def gap_line(debate: Debate) -> ResultLine | None:
     agents = winning_options(tally.options) if tally else ()
     if not people.voters or not agents:
         return None
-    team_choice, agents_choice = (
-        listed([*map(options.name, winners)]) for winners in (people.winners, agents)
-    )
     if set(people.winners) == set(agents):
-        return ResultLine(text=f"Team and agents agree: {team_choice}.")
+        names = listed([*map(options.name, agents)])
+        return ResultLine(text=f"Team and agents agree: {names}.")
+    team_choice, agents_choice = (
+        f"{'level between' if len(winners) > 1 else 'for'} " + listed([*map(options.name, winners)])
+        for winners in (people.winners, agents)
+    )
+    if not set(people.winners).isdisjoint(agents):
+        return ResultLine(text=f"The team is {team_choice}, the agents are {agents_choice}.")
     first = sum(score.first_choices for score in people.scores if score.option in agents)
     counts = f"which {first} of {len(people.voters)} in the team put first"
     text = (
-        f"Team and agents differ: the team is for {team_choice}, "
-        f"the agents are for {agents_choice}, {counts}."
+        f"Team and agents differ: the team is {team_choice}, "
+        f"the agents are {agents_choice}, {counts}."
     )
     return ResultLine(text=text, is_warning=True)
 

@@ -260,7 +260,7 @@ def test_a_sealed_debate_says_nothing_that_the_full_log_contradicts() -> None:
     assert "- Dana\n- Alex\n" in texts[0], "who has voted is seen, not what"
 
 
-def test_a_tie_of_the_agents_counts_all_of_its_options() -> None:
+def test_a_tie_of_the_agents_with_the_teams_choice_is_no_difference() -> None:
     tally = fold(split_log()).tally
     assert tally
     level = tuple(
@@ -268,7 +268,9 @@ def test_a_tie_of_the_agents_counts_all_of_its_options() -> None:
         for score in tally.options
     )
     tied = with_changes(VoteTallied(tally=tally.model_copy(update={"options": level})))
-    gap = "the agents are for PostgreSQL and Kafka, hosted, which 2 of 2 in the team put first."
+    gap = (
+        "The team is for Kafka, hosted, the agents are level between PostgreSQL and Kafka, hosted."
+    )
     assert gap in report(tied)
 
 
