@@ -309,7 +309,7 @@ def check_question(question: str, most: int) -> str:
     """
     text = question.strip()
     if not any(map(str.isalnum, _EMOJI.sub("", text))):
-        raise BadInput("There is no question. Write one after the command.")
+        raise BadInput("There is no question. Write one.")
     instead = "Shorten it, or keep the question short and add the rest as a note in the thread."
     check_length("The question", text, most, instead=instead)
     return text

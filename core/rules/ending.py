@@ -90,7 +90,8 @@ def state_of(debate: Debate) -> DebateState:
 def state_words(debate: Debate) -> str:
     state, verdict = state_of(debate), debate.verdict
     if state is DebateState.STOPPED:
-        return "stopped, with a partial verdict" if verdict else "stopped, without a verdict"
+        partial = "partial " if verdict and verdict.partial else ""
+        return f"stopped, with a {partial}verdict" if verdict else "stopped, without a verdict"
     if state is DebateState.CONCLUDED and verdict and verdict.is_undecided:
         return "ended: not decided"
     if state is DebateState.CONCLUDED and verdict and verdict.partial:
@@ -98,8 +99,11 @@ def state_words(debate: Debate) -> str:
     return _STATE_WORDS.get(state) or state.value.replace("_", " ")
 
 
-def cut_reason(debate: Debate) -> EndingReason | None:
-    """The first reason that ended the debate early; None: it was not cut short."""
+def cut_reasons(debate: Debate) -> Sequence[EndingReason]:
+    """What ended the debate early: the first reason, after a call for the vote that came before it.
+
+    Empty: it was not cut short.
+    """
     # By the keys of their events. A stop may have been withdrawn and repeated.
     stops = debate.stops_withdrawn
     cuts = {f"stop/{stops}" if stops else "stop": EndingReason.STOPPED} if debate.stop else {}
@@ -110,23 +114,29 @@ def cut_reason(debate: Debate) -> EndingReason | None:
         for failure in debate.failures.values()
         if failure.cause is FailureCause.CAP
     }
-    first = next((cuts[key] for key in debate.times if key in cuts), None)
-    too_few = None if schedule.has_quorum(debate) else EndingReason.TOO_FEW_AGENTS
-    return first or too_few
+    reasons = list[EndingReason]()
+    for key in debate.times:
+        if key in cuts and reasons in ([], [EndingReason.VOTE_CALLED]):
+            reasons.append(cuts[key])
+    too_few = [] if schedule.has_quorum(debate) else [EndingReason.TOO_FEW_AGENTS]
+    return reasons or too_few
 
 
 def cut_words(debate: Debate, person_words: Callable[[Person], str] | None = None) -> str:
-    """What ended the debate early, in a sentence; empty: nothing.
+    """What ended the debate early, a sentence for each reason; empty: nothing.
 
     `person_words` returns a person as the surface writes one; by default the name.
     """
-    reason = cut_reason(debate)
-    if reason is None:
-        return ""
-    stop = debate.stop if reason is EndingReason.STOPPED else None
-    person = stop.by if stop else debate.vote_called_by
-    name = (person_words(person) if person_words else person.display_name) if person else ""
-    return SENTENCES[reason].format(who=name or "A person", cap=debate.out_of_money)
+    people = {EndingReason.VOTE_CALLED: debate.vote_called_by}
+    if debate.stop:
+        people[EndingReason.STOPPED] = debate.stop.by
+    sentences = list[str]()
+    for reason in cut_reasons(debate):
+        person = people.get(reason)
+        name = (person_words(person) if person_words else person.display_name) if person else ""
+        sentence = SENTENCES[reason].format(who=name or "A person", cap=debate.out_of_money)
+        sentences.append(sentence)
+    return " ".join(sentences)
 
 
 def _is_over(debate: Debate) -> bool:
@@ -189,7 +199,7 @@ def ending_sentences(debate: Debate) -> Sequence[str]:
         texts.append(SENTENCES[EndingReason.FACILITATOR].format(round=number))
     is_over = _is_over(debate)
     # While the debate runs, agents that are missing may still come back.
-    if is_over or cut_reason(debate) is not EndingReason.TOO_FEW_AGENTS:
+    if is_over or EndingReason.TOO_FEW_AGENTS not in cut_reasons(debate):
         texts += filter(None, [cut_words(debate)])
     if is_over and debate.setup.format == review.NAME:
         texts.append(review.second_look_words(debate))

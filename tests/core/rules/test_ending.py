@@ -26,7 +26,7 @@ from core.debate.verdict import Verdict
 from core.rules.ending import (
     DebateState,
     EndingReason,
-    cut_reason,
+    cut_reasons,
     cut_words,
     ending_sentences,
     limitations,
@@ -61,6 +61,7 @@ def debate_of(*events: Event) -> Debate:
         ),
         ((TimeRanOut(), CUT, DebateConcluded()), DebateState.CONCLUDED, "concluded, cut short"),
         ((STOP, CUT, DebateConcluded()), DebateState.STOPPED, "stopped, with a partial verdict"),
+        ((STOP, VERDICT, DebateConcluded()), DebateState.STOPPED, "stopped, with a verdict"),
         ((STOP, DebateFailed(reason="No.")), DebateState.STOPPED, "stopped, without a verdict"),
         ((DebateFailed(reason="No."),), DebateState.FAILED, "ended without a decision"),
         ((STOP, WITHDRAWN, VERDICT, DebateConcluded()), DebateState.CONCLUDED, "concluded"),
@@ -82,32 +83,37 @@ def test_thread_lists_mcp_and_report_show_the_same_state(
 
 
 @pytest.mark.parametrize(
-    ("events", "reason", "sentence"),
+    ("events", "reasons", "sentences"),
     [
-        ((), None, ""),
-        ((STOP, WITHDRAWN), None, ""),
+        ((), (), ""),
+        ((STOP, WITHDRAWN), (), ""),
         (
             (STOP, WITHDRAWN, StopRequested(stop=Stop(by=DANA), after=1)),
-            EndingReason.STOPPED,
+            (EndingReason.STOPPED,),
             "Dana stopped the debate.",
         ),
-        ((VoteCalled(by=DANA),), EndingReason.VOTE_CALLED, "Dana called the vote."),
+        ((VoteCalled(by=DANA),), (EndingReason.VOTE_CALLED,), "Dana called the vote."),
+        (
+            (VoteCalled(by=DANA), STOP),
+            (EndingReason.VOTE_CALLED, EndingReason.STOPPED),
+            "Dana called the vote. Dana stopped the debate.",
+        ),
         (
             (TimeRanOut(of_outage=True),),
-            EndingReason.NO_MODEL_ANSWERS,
+            (EndingReason.NO_MODEL_ANSWERS,),
             "No model could be reached for too long.",
         ),
-        # The first of two reasons counts.
-        ((TimeRanOut(), STOP), EndingReason.OUT_OF_TIME, "The debate's time was up."),
+        # The first of two reasons counts; only a call for the vote lets the debate go on.
+        ((TimeRanOut(), STOP), (EndingReason.OUT_OF_TIME,), "The debate's time was up."),
     ],
 )
-def test_an_early_end_has_one_reason_and_one_sentence(
-    events: tuple[Event, ...], reason: EndingReason | None, sentence: str
+def test_an_early_end_has_its_reasons_and_a_sentence_for_each(
+    events: tuple[Event, ...], reasons: tuple[EndingReason, ...], sentences: str
 ) -> None:
     debate = debate_of(*events)
 
-    assert (cut_reason(debate), cut_words(debate)) == (reason, sentence)
-    assert ending_sentences(debate) == ((sentence,) if sentence else ())
+    assert (tuple(cut_reasons(debate)), cut_words(debate)) == (reasons, sentences)
+    assert ending_sentences(debate) == ((sentences,) if sentences else ())
 
 
 @pytest.mark.parametrize(
