@@ -75,10 +75,12 @@ def _task(title: str, count: int, total: int, *, is_running: bool) -> Block:
 @cached_per_debate
 def progress(debate: Debate) -> Progress:
     """The progress of a debate, without future turns of failed agents."""
-    count = len(_finished_turns(debate)) + (debate.verdict is not None)
+    turns = [turn for step in _steps(debate).values() for turn in step]
+    # While the debate is sealed, finished turns are known by their keys only.
+    finished = frozenset((*_finished_turns(debate), *filter(debate.is_done, turns)))
+    count = len(finished) + (debate.verdict is not None)
     if debate.status is not Status.RUNNING:
         return Progress(max(count, 1), max(count, 1))
-    turns = [turn for step in _steps(debate).values() for turn in step]
     remaining = sum(not debate.is_done(turn) for turn in turns) + (debate.verdict is None)
     return Progress(count, max(count + remaining, 1))
 
@@ -148,7 +150,11 @@ def stage(debate: Debate) -> str:
         return f"Round {first.round} of {bound}{rounds} · {first.act.phase}"
     if turns:
         return turns[0].act.phase.capitalize()
-    return "Waiting for answers" if debate.waits_for_answers else "Finishing"
+    if debate.waits_for_answers:
+        return "Waiting for answers"
+    # The turns of a sealed debate are hidden, so that none of them seems ready.
+    steps = _steps(debate).items() if debate.is_sealed else ()
+    return next((title for title, step in steps if debate.open_turns(step)), "Finishing")
 
 
 def is_read(debate: Debate, turn: Turn) -> bool:

@@ -107,21 +107,29 @@ async def sealed() -> AsyncGenerator[Sealed]:
         )
         choices = ChannelChoices(choices=Choices(sealed=True))
         await team.moot.context.records.channels.put(place, choices)
-        provider.hold(Act.REFINEMENT)
+        provider.hold(Act.CRITIQUE)
         case = Sealed(bot, await team.debate(QUESTION))
-        await provider.wait_until_asked(Act.REFINEMENT)
         await board_saying(team, case.board, "Sealed ballot")
+        await team.workspace.wait_for(
+            lambda: "Round 1 \\u00b7 " in json.dumps(team.thread(case.board)[0]["blocks"])
+        )
+        provider.let_go()
+        provider.hold(Act.REFINEMENT)
+        await provider.wait_until_asked(Act.REFINEMENT)
         assert leaks(await case.surfaces()) == {}, "while it runs"
         provider.let_go()
         await team.wait_for_log(case.board, lambda debate: debate.status is Status.CONCLUDED)
-        await board_saying(team, case.board, "The agents' verdict is there")
+        root = await board_saying(team, case.board, "The agents' verdict is there")
+        assert "no answer was given" not in json.dumps(root["blocks"])
         await team.wait_until_sent()
         yield case
 
 
 def _bare(text: str) -> str:
     """A text without what was typed, and how far a round has come."""
-    return re.sub(rf"search {PLANTED}|“{PLANTED}”|\\u201c{PLANTED}\\u201d|\(\d+%\)", "", text)
+    return re.sub(
+        rf"search {PLANTED}|“{PLANTED}”|\\u201c{PLANTED}\\u201d|\(\d+%\)|\d+% done", "", text
+    )
 
 
 def leaks(texts: dict[str, str]) -> dict[str, str]:
