@@ -188,7 +188,7 @@ def row_text(row: DebateRow) -> str:
     if verdict := debate.verdict or debate.earlier_verdict:
         before = "" if debate.verdict else "Before it was debated: "
         lines.append(f"> {before}{decision_in_short(debate, verdict, _DECISION_LIMIT)}")
-    if row.excerpt:
+    if row.excerpt and not row.excerpt.startswith(debate.id):  # else it is the question above
         lines.append(f"> _{gist(row.excerpt, _EXCERPT_LIMIT)}_")
     return "\n".join(lines)
 

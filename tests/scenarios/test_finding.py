@@ -84,7 +84,10 @@ async def test_search_finds_all_words_cut_short_in_any_case_and_what_was_decided
     await board_saying(team, board, "*Rejected*")
     for words in ("postg", "KAFKA jobs", "licences"):
         await team.type(f"search {words}")
-        assert debate.id in team.ephemeral_texts()[-1]
+        text = team.ephemeral_texts()[-1]
+        assert f"`{debate.id}`" in text
+        # What was found in the question is not quoted again below it.
+        assert ("> _" in text) == (words == "licences")
     for words in ("kafka unicorns", '"* OR NEAR('):
         await team.type(f"search {words}")
         assert debate.id not in team.ephemeral_texts()[-1]
