@@ -71,9 +71,9 @@ from core.transcript.vote import cross_check_line
 from core.transcript.words import CUT, few_words, judge_words, shared_words
 
 _DISCLAIMER = (
-    "Written by AI agents, who can be wrong. This is their verdict, not yet the team's decision: "
-    "check what matters before you act on it."
+    "Written by AI agents, who can be wrong{state}: check what matters before you act on it."
 )
+_UNDECIDED = ". This is their verdict, not yet the team's decision"
 _WARNINGS_LIMIT = 1200
 _DECISION_LIMIT = 1500
 _NOTE_LIMIT = 300
@@ -329,7 +329,9 @@ def shortcomings(debate: Debate, verdict: Verdict) -> str:
 def disclaimer(debate: Debate) -> str:
     if is_example(debate):
         return EXAMPLE_NOTE
-    return OFFLINE_NOTE if all_offline(debate) else _DISCLAIMER
+    if all_offline(debate):
+        return OFFLINE_NOTE
+    return _DISCLAIMER.format(state="" if debate.decision else _UNDECIDED)
 
 
 def _parts(debate: Debate, verdict: Verdict) -> Iterator[str]:
