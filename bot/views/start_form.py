@@ -411,7 +411,8 @@ def _money(choices: Choices, options: FormOptions) -> Sequence[Block]:
     cap = Field(
         FieldId.COST_CAP,
         "Cost cap in US dollars",
-        "A debate never spends more. Empty: the cap of the channel or of Moot. "
+        "A debate stops before it costs more, as far as prices are known. "
+        "Empty: the cap of the channel or of Moot. "
         + (f"{money(options.most_cost)} at most." if options.most_cost else "“none”: no cap."),
         optional=True,
     )
