@@ -79,6 +79,7 @@ OTHERS_REFUSED = (
 FORM_TOO_LATE = "Slack did not open the form in time. Try again."
 FORM_UNREADABLE = "This form is not as it was opened; nothing was done. Open it again."
 
+BLANK_FIELD = "Write something here."
 CHOSEN_TWICE = "You have put this option higher already. Put each option in one place."
 NO_CHOICE = "Choose what you would do first."
 NO_OUTCOME = "Choose how it turned out."

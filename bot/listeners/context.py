@@ -24,6 +24,7 @@ from bot.queue.rows import Posts
 from bot.slack.access import CONNECTION_ERRORS, SlackUnavailable, WorkspaceDirectories
 from bot.slack.client import WorkspaceClients
 from bot.slack.ids import ActionId, CallbackId, FieldId, board_key
+from bot.slack.origins import text_at
 from bot.slack.payloads import (
     Click,
     Command,
@@ -321,6 +322,9 @@ def on_form(app: AsyncApp, context: ListenerContext, callback_id: CallbackId, do
     @app.view(callback_id.value)
     async def handle_form(ack: AsyncAck, body: Body) -> None:
         form = FormSubmission.model_validate(body)
+        if blank := _blank_block(form):
+            await ack(response_action="errors", errors={blank: answers.BLANK_FIELD})
+            return
         try:
             async with asyncio.timeout(context.timeouts.answer):
                 next_form = await do(context, form)
@@ -334,6 +338,17 @@ def on_form(app: AsyncApp, context: ListenerContext, callback_id: CallbackId, do
                 return
             next_form = message_form("Not done", _refusal(error))
         await (ack(response_action="update", view=dict(next_form)) if next_form else ack())
+
+
+def _blank_block(form: FormSubmission) -> str:
+    """The block of a required text that is white space, which Slack accepts; empty: none."""
+    for block in form.blocks:
+        is_text = text_at(block, "element", "type") == "plain_text_input"
+        if is_text and not block.get("optional"):
+            block_id, field = text_at(block, "block_id"), text_at(block, "element", "action_id")
+            if not text_at(form.values, block_id, field, "value").strip():
+                return block_id
+    return ""
 
 
 def with_debate(

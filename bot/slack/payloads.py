@@ -376,12 +376,11 @@ class Click(FormValues):
 class FormSubmission(FormValues):
     """Source: https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload."""
 
+    blocks: Sequence[Mapping[str, Any]] = _path("view", "blocks", default=())
+
 
 class MessageShortcut(Interaction):
-    """A `message_action` payload.
-
-    Source: https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload
-    """
+    """Source: https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload."""
 
     trigger_id: str
     channel_id: str = _path("channel", "id", default=...)

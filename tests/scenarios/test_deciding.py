@@ -332,9 +332,12 @@ async def test_export_puts_the_files_as_they_stand_into_the_thread_once(team: Te
 async def test_accepting_is_recorded_with_who_and_why_and_shown_everywhere(team: Team):
     board, debate = await ended(team)
     assert buttons(team, board) == []
+    refused = await decide(team, board, ActionId.REJECT, chosen_why("  "))
+    assert refused["errors"] == {"why": "Write something here."}
     await decide(team, board, ActionId.ACCEPT, chosen_why("We know it."), user="alex")
     alex = team.workspace.user("alex").id
-    await board_saying(team, board, f"*Accepted* by <@{alex}>")
+    root = await board_saying(team, board, f"*Accepted* by <@{alex}>")
+    assert "not yet the team's decision" not in json.dumps(root["blocks"])
     await post_saying(team, board, "headline", "*Accepted* by")
     assert any("Why: We know it." in reply["text"] for reply in team.replies(board))
     decision = (await debate_at(team, board)).decision

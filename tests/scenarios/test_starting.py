@@ -112,11 +112,12 @@ async def test_what_cannot_be_used_is_said_at_its_field_and_nothing_starts(team:
     await team.type("")
     view = await estimated(team)
     for field, value, words in (
+        ("question", " ", "Write something here."),
         ("cost_cap", "a lot", "for example 2.50"),
         ("cost_cap", "-3", "from 0.01 to 1000"),
         ("agents", ["security"], "at least two"),
     ):
-        values = form_values(question=QUESTION, **{"cost_cap": "", field: value})
+        values = form_values(**{"question": QUESTION, "cost_cap": "", field: value})
         answer = await team.workspace.submit("dana", view["id"], values)
         assert answer["response_action"] == "errors"
         assert words in answer["errors"][field]
