@@ -9,9 +9,9 @@ import email
 import email.policy
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from email.message import EmailMessage
-from itertools import pairwise, starmap
 from typing import Any
 
 from core.evidence.office import Extract, Unreadable, read_package, struck
@@ -395,35 +395,40 @@ def _page(document: Any, index: int) -> tuple[str, Sequence[str]]:
     elif has_pictures and text.strip() and not has_invisible_text:
         doubts.append("pictures were not read")
     chars = document.extract_chars(index)
-    if raised_count := sum(starmap(_is_raised, pairwise(chars))):
-        raised = quantity(raised_count, "raised or lowered number")
-        doubts.append(f"{raised} read like an ordinary one (10² as 102)")
+    if _has_raised_digits(chars):
+        doubts.append("raised or lowered numbers read like ordinary ones (10² as 102)")
     signs = "".join(sign.char for sign in chars).replace("\x00", "\ufffd")
     if lost_count := signs.count("\ufffd"):
         text = _with_gaps(text.replace("\ufffd", ""), signs)
         doubts.append(f"{quantity(lost_count, 'letter')} cannot be read")
-    lines, struck_count = [text], 0
+    lines, is_struck = [text], False
     for note in document.get_annotations(index):
-        struck_count += note.get("subtype") == "StrikeOut"
+        is_struck = is_struck or note.get("subtype") == "StrikeOut"
         if note.get("subtype") == "Widget" and note.get("field_value"):
             field = " ".join(("field", note.get("field_name") or "")).strip()
             lines.append(f"[{field}: {note['field_value']}]")
         elif note.get("contents") and note.get("subtype") != "Link":
             lines.append(f"[remark: {note['contents']}]")
-    if struck_count:
-        doubts.append(f"{quantity(struck_count, 'struck-out passage')} read like other text")
+    if is_struck:
+        doubts.append("struck-out passages read like other text")
     return "\n".join(dict.fromkeys(lines)), doubts
 
 
-def _is_raised(before: Any, sign: Any) -> bool:
-    """Whether a sign is a smaller digit directly after a letter or digit, as in 10² or H₂O."""
-    x, y, width, _ = before.bbox
-    return (
-        sign.char.isdigit()
-        and before.char.isalnum()
-        and sign.font_size < 0.85 * before.font_size
-        and abs(sign.bbox[0] - x - width) < 1
-        and abs(sign.bbox[1] - y) < before.font_size
+def _has_raised_digits(signs: Sequence[Any]) -> bool:
+    """Whether a digit is smaller than the letter or digit directly before, as in 10² or H₂O."""
+    if len({sign.font_size for sign in signs}) == 1:  # most pages of tables
+        return False
+    ends = defaultdict[int, list[tuple[float, float]]](list)
+    for sign in signs:
+        if sign.char.isalnum():
+            x, y, width, _ = sign.bbox
+            ends[round(x + width)].append((y, sign.font_size))
+    return any(
+        sign.font_size < 0.9 * size and abs(sign.bbox[1] - y) < size
+        for sign in signs
+        if sign.char.isdigit()
+        for x in (-1, 0, 1)
+        for y, size in ends.get(round(sign.bbox[0]) + x, ())
     )
 
 

@@ -248,10 +248,12 @@ def illustrated_pdf() -> bytes:
     """A page with a picture and a superscript."""
     image = b"<< /Type /XObject /Subtype /Image /Width 8 /Height 8 /ColorSpace /DeviceGray "
     image += b"/BitsPerComponent 8 /Length 64 >>\nstream\n%b\nendstream" % bytes(64)
-    power = (
-        "BT /F1 12 Tf 72 720 Td (Up to 2) Tj /F1 7 Tf 4 Ts (10) Tj ET q 99 0 0 99 72 72 cm /Im Do Q"
+    power = line(72, 720, "Up to 2") + "BT /F1 7 Tf 107.4 725 Td (10) Tj ET "
+    return raw_pdf(
+        [(f"{power} q 99 0 0 99 72 72 cm /Im Do Q", "")],
+        [image],
+        resources="/XObject << /Im 6 0 R >>",
     )
-    return raw_pdf([(power, "")], [image], resources="/XObject << /Im 6 0 R >>")
 
 
 def with_attachment() -> bytes:

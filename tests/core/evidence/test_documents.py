@@ -185,7 +185,7 @@ CASES = [
         "form.pdf",
         made.remarked,
         ("The number is 24.", "[remark: It is 42.]", "[field budget: 48,000 euros]"),
-        warnings=("page 1: 1 struck-out passage read like other text",),
+        warnings=("page 1: struck-out passages read like other text",),
     ),
     Case(
         "illustrated.pdf",
@@ -193,7 +193,7 @@ CASES = [
         ("Up to 2",),
         warnings=(
             "page 1: pictures were not read",
-            "page 1: 1 raised or lowered number read like an ordinary one (10² as 102)",
+            "page 1: raised or lowered numbers read like ordinary ones (10² as 102)",
         ),
     ),
     Case(
