@@ -312,6 +312,11 @@ def verdict_of_review(debate: Debate, verdict: Verdict) -> Verdict:
         passages = quantity(missing, "passage")
         text = f"Not all of the subject was read: no agent was shown {passages} of it."
         warnings = (*warnings, text)
+    warnings += tuple(
+        f"How {source.reference.title} was read: {'; '.join(source.warnings)}."
+        for source in subject(debate)
+        if source.warnings
+    )
     fields = {"findings": findings, "warnings": warnings, "notes": _notes(debate, verdict)}
     if verdict.is_undecided:
         return verdict.model_copy(update=fields)

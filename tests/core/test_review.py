@@ -82,6 +82,8 @@ class ReviewRun:
     judge: Reply = CAREFUL
     #: The plan, and changed texts, by file name.
     texts: Mapping[str, str] = field(default_factory=lambda: {"plan.md": PLAN})
+    #: What the reader left out of each text.
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         provider = ScriptedProvider(self.reply)
@@ -104,7 +106,7 @@ class ReviewRun:
         if reference.fetch not in self.texts:
             raise BadInput("it has a password")
         text = self.texts[reference.fetch]
-        return with_hunks(SourceText(text=text, sha256=text))
+        return with_hunks(SourceText(text=text, sha256=text, warnings=self.warnings))
 
     async def run(self) -> Debate:
         """Start the review and run it until it waits or has ended."""
@@ -132,7 +134,9 @@ async def test_the_verdict_counts_and_lists_open_findings_by_severity() -> None:
     looks = ({"finding": "f1", **promised}, {"finding": "f2", **promised})
     invented = a_finding_reply("All passwords are mailed in clear text", severity="blocker")
     review = ReviewRun(
-        {"architect": a_review(LOSING, DEAR, invented)}, a_look(*looks, new=new, verdict="o2")
+        {"architect": a_review(LOSING, DEAR, invented)},
+        a_look(*looks, new=new, verdict="o2"),
+        warnings=("page 2: no text (a scan?)",),
     )
     await review.run()
     debate = await review.on(answered("We will look at it."))
@@ -147,6 +151,7 @@ async def test_the_verdict_counts_and_lists_open_findings_by_severity() -> None:
     assert "Struck out, because the words they are about are not in the subject" in text
     assert '~~[e1: "All passwords are mailed in clear text"]~~ (not found in e1)' in text
     assert "1 finding struck out: not about words of the subject." in decision_text(debate)
+    assert "Note: How plan.md was read: page 2: no text (a scan?)." in decision_text(debate)
 
 
 async def test_a_changed_text_is_read_before_the_second_look_and_can_be_quoted() -> None:
