@@ -259,7 +259,8 @@ def _markdown(page: str, warnings: list[str]) -> str:
     if struck_count := len(_STRUCK_STYLE.findall(page)):
         warnings.append(f"{quantity(struck_count, 'struck-out passage')} read like other text")
     markdown = converted(remove_navigation=True)
-    if markdown != converted(remove_navigation=False):
+    has_navigation = re.search(r"<(?:nav|header)\b", page, re.IGNORECASE)
+    if has_navigation and markdown != converted(remove_navigation=False):
         warnings.append("the header or the navigation of the page was left out")
     markdown = re.sub(r"\\$", "", markdown, flags=re.MULTILINE).strip()
     # Only marks around a line have an effect.
@@ -453,8 +454,8 @@ def _rtf(extract: Extract, content: bytes) -> None:
 
     if re.search(rb"\\(?:deleted|v|strike|striked1)(?![a-z0-9])", content):
         raise Unreadable(
-            "it has deleted, struck-out or hidden words, which its reader cannot tell from the "
-            "others; save it as .docx"
+            "it has deleted, struck-out or hidden words, which Moot marks only in .docx: save it as "
+            "one"
         )
     for part_name, sign in (("headers", b"\\header"), ("footnotes", b"\\footnote")):
         extract.warnings += [f"{part_name} were not read"] if sign in content else []
