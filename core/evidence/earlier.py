@@ -15,7 +15,7 @@ from core.evidence.reading import Section, joined_sections
 from core.figures import day, quantity
 from core.ports import DebateFilter, DebateStore
 
-#: Most debates of a place that are searched, the newest first.
+#: Most decided debates of a place that are searched, the newest first.
 _MOST_DEBATES = 100
 #: Decisions that a debate gets as sources, and characters of all of them; of more, those that fit
 #: the question best.
@@ -55,15 +55,20 @@ def decision_reference(debate: Debate, by: Person, address: str = "") -> SourceR
     )
 
 
-async def _debates_with_verdict(store: DebateStore, place: Place) -> Sequence[str]:
-    """Ids of debates of the place with a verdict, the newest first."""
-    filters = DebateFilter(workspace=place.workspace, channels=[place.channel], limit=_MOST_DEBATES)
+async def _decided_debates(store: DebateStore, place: Place) -> Sequence[str]:
+    """Ids of debates of the place on whose verdict people decided, the newest first."""
+    filters = DebateFilter(
+        workspace=place.workspace,
+        channels=[place.channel],
+        having=("decision/",),
+        limit=_MOST_DEBATES,
+    )
     entries = await store.find(filters)
     return [entry.debate_id for entry in entries if entry.status == Status.CONCLUDED]
 
 
 async def has_earlier(store: DebateStore, place: Place) -> bool:
-    return bool(await _debates_with_verdict(store, place))
+    return bool(await _decided_debates(store, place))
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,7 @@ class FetchEarlierDecisions:
     ) -> SourceText:
         """References to the decisions that fit, and a warning about the others; no text."""
         decisions = list[tuple[Debate, str]]()
-        for debate_id in await _debates_with_verdict(self.store, place):
+        for debate_id in await _decided_debates(self.store, place):
             try:
                 log = await self.store.events(debate_id)
                 with reading(debate_id):  # names the debate in errors

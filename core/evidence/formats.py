@@ -454,8 +454,8 @@ def _rtf(extract: Extract, content: bytes) -> None:
 
     if re.search(rb"\\(?:deleted|v|strike|striked1)(?![a-z0-9])", content):
         raise Unreadable(
-            "it has deleted, struck-out or hidden words, which Moot marks only in .docx: save it as "
-            "one"
+            "it has deleted, struck-out or hidden words, which Moot marks only in .docx; save it "
+            "as .docx"
         )
     for part_name, sign in (("headers", b"\\header"), ("footnotes", b"\\footnote")):
         extract.warnings += [f"{part_name} were not read"] if sign in content else []

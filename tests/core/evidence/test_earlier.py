@@ -32,16 +32,19 @@ ANN = Person(id="U1", name="Ann")
 
 
 class Register:
-    """A store of accepted decisions by id, newest first."""
+    """A store of accepted decisions by id, newest first, after debates that nobody decided on."""
 
-    def __init__(self, decisions: dict[str, str], place: Place = HERE) -> None:
-        self._decisions, self._place = decisions, place
+    def __init__(
+        self, decisions: dict[str, str], place: Place = HERE, *, undecided: Sequence[str] = ()
+    ) -> None:
+        self._decisions, self._place, self._undecided = decisions, place, undecided
 
-    async def find(self, _filters: DebateFilter) -> Sequence[DebateEntry]:
+    async def find(self, filters: DebateFilter) -> Sequence[DebateEntry]:
         start = ManualClock().now()
         rest = {"workspace": "", "channel": "", "asked_by": "U1", "started_at": start}
         fields: dict[str, Any] = {**rest, "ended_at": start, "status": "concluded", "question": "?"}
-        return [DebateEntry(debate_id=debate_id, **fields) for debate_id in self._decisions]
+        ids = (*(() if filters.having == ("decision/",) else self._undecided), *self._decisions)
+        return [DebateEntry(debate_id=debate_id, **fields) for debate_id in ids][: filters.limit]
 
     async def events(self, debate_id: str) -> Sequence[RecordedEvent]:
         accepted = Decision(kind=DecisionKind.ACCEPT, by=ANN, origin="A")
@@ -70,3 +73,5 @@ async def test_the_best_decisions_are_chosen_and_keep_their_order() -> None:
     assert warnings == ("1 earlier decision left out that fit the question less",)
     elsewhere = HERE.model_copy(update={"channel": "C0ELSE"})
     assert await earlier("Is Kafka right?", Register({"d1": long}, elsewhere)) == ([], ())
+    undecided = [f"u{number}" for number in range(100)]
+    assert await earlier("Why?", Register({"d1": long}, undecided=undecided)) == (["d1"], ())
