@@ -225,7 +225,7 @@ def _judges(debate: Debate, turn: Turn) -> Iterator[tuple[Agent, VerdictSource, 
 def _winners_position(debate: Debate) -> Verdict:
     best = best_author(debate)
     position = format_of(debate).positions(debate)[best]
-    winners = len(voting.best_texts(debate.tally)) if debate.tally else 0
+    winners = len(voting.best_texts(debate.tally))
     rank = f"is level with {quantity(winners - 1, 'other')} in the vote"
     if winners <= 1:
         rank = "is the best by the vote" if winners else "came first, as nobody voted"
@@ -261,7 +261,7 @@ def case_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
 
 def position_parts(debate: Debate) -> Sequence[Part]:
     positions = format_of(debate).positions(debate)
-    winners = voting.best_texts(debate.tally) if debate.tally else ()
+    winners = voting.best_texts(debate.tally)
     summary = judge_summary(debate)
     parts = [
         Part(
@@ -300,7 +300,7 @@ def _newest_critiques(debate: Debate) -> Sequence[Contribution]:
     contributions = list[Contribution]()
     roster = [agent.id for agent in debate.setup.agents]
     ranking, best = _by_vote(debate), list[str]()
-    for score in debate.tally.options if debate.tally else ():
+    for score in debate.option_scores:
         best += [a for a in ranking if current_option(debate, a) == score.option][:1]
     for target in (best or ranking)[:_MOST_CRITICISED]:
         critiques = [
@@ -372,7 +372,7 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
         "most_lone": MOST_LONE,
         "partial": cut_words(debate, person_words=lambda _: "A person"),
         "review": debate.setup.format == review.NAME,
-        "several": bool(debate.tally) and len(voting.best_texts(debate.tally)) > 1,
+        "several": len(voting.best_texts(debate.tally)) > 1,
         "notes": ", ".join(note_labels(debate)) or "there are none",
         "compared": ", ".join(criteria_of(playbook)),
         "musts": ", ".join(musts_of(playbook)),

@@ -433,8 +433,7 @@ def checked_ground(debate: Debate, ground: str) -> tuple[str, str]:
 
 def best_author(debate: Debate) -> str:
     """Id of the author of the best text for the winning option, or of the first text."""
-    best = best_texts(debate.tally) if debate.tally else ()
-    return next(iter((*best, *format_of(debate).positions(debate))))
+    return next(iter((*best_texts(debate.tally), *format_of(debate).positions(debate))))
 
 
 def author_of_vote(debate: Debate) -> str:

@@ -44,6 +44,7 @@ from core.debate.vote import (
     Guidance,
     OptionEdit,
     Options,
+    OptionScore,
     PeopleBallot,
     Tally,
 )
@@ -203,6 +204,11 @@ class Debate:
     def evidence(self) -> tuple[Source, ...]:
         """The sources that could be read and have a text."""
         return tuple(source for source in self.sources if not source.fault and source.text)
+
+    @property
+    def option_scores(self) -> tuple[OptionScore, ...]:
+        """The counted options, the best first; empty without a vote on options."""
+        return self.tally.options if self.tally else ()
 
     @property
     def decision(self) -> Decision | None:

@@ -12,6 +12,7 @@ from genai_prices import calc_price
 from genai_prices.types import ModelPrice
 
 from core.capabilities import PRICE_BOOKS, Capability, Price
+from core.request import ModelRequest
 from core.usage import Usage
 
 #: Prices of the settings: by `provider/model`, or by the model's name alone.
@@ -113,6 +114,7 @@ def worst_cost(
     return max((cost for cost in costs if cost is not None), default=None)
 
 
-def output_reserve(limits: Capability, reply_tokens: int, effort: str) -> int:
-    """Tokens to reserve for a reply of that size, hidden reasoning included."""
-    return min(limits.output_tokens, reply_tokens + limits.reasoning_tokens.get(effort, 0))
+def output_reserve(limits: Capability, request: ModelRequest) -> int:
+    """Tokens to reserve for the longest reply, hidden reasoning included."""
+    reasoning = limits.reasoning_tokens.get(request.effort, 0)
+    return min(limits.output_tokens, request.max_output_tokens + reasoning)

@@ -96,7 +96,7 @@ def with_setting_hint(
 
 
 def _is_cut_off(request: ModelRequest, tokens: int, limits: Capability) -> bool:
-    return tokens >= output_reserve(limits, request.max_output_tokens, request.effort)
+    return tokens >= output_reserve(limits, request)
 
 
 def _is_echo(request: ModelRequest, text: str) -> bool:

@@ -100,7 +100,7 @@ class Measure:
         if limits.context_tokens < window:
             return  # another call has stored it already
         if not 0 < tokens < window:
-            reserve = output_reserve(limits, request.max_output_tokens, request.effort)
+            reserve = output_reserve(limits, request)
             tokens = int(_SHRINK * min(self.prompt_tokens(provider, request) + reserve, window))
         self._known[provider, request.model] = limits.model_copy(update={"context_tokens": tokens})
 
@@ -126,7 +126,7 @@ class Measure:
         if limits.local:
             return Decimal(0)
         tokens_in = self.prompt_tokens(provider, request)
-        tokens_out = output_reserve(limits, request.max_output_tokens, request.effort)
+        tokens_out = output_reserve(limits, request)
         return worst_cost(provider, request.model, (tokens_in, tokens_out), self._prices, time=time)
 
     def with_cost(self, provider: str, model: str, usage: Usage, time: datetime) -> Usage:
@@ -204,7 +204,7 @@ def fit_request(
     Raises:
         LimitReached: The shortest request does not fit either.
     """
-    reply = output_reserve(limits, request.max_output_tokens, request.effort)
+    reply = output_reserve(limits, request)
     room = limits.context_tokens - reply
 
     def fits(candidate: ModelRequest) -> bool:

@@ -20,9 +20,7 @@ def judge_of(debate: Debate) -> Agent:
     Generations", arXiv:2404.13076). If there is no winner or no such maker, or people chose the
     judge's model, the judge of the setup is returned.
     """
-    setup = debate.setup
-    winners = best_texts(debate.tally) if debate.tally else ()
-    makers = {setup.agent(winner).maker for winner in winners}
+    setup, makers = debate.setup, winning_makers(debate)
     models = (model for model in setup.judge_models if model.maker not in makers)
     choice = next(models, None) if makers else None
     if choice is None:
@@ -63,6 +61,11 @@ def chose_otherwise(debate: Debate, verdict: Verdict) -> bool | None:
     if check is None or choice is None:
         return None
     return options_of(debate).resolve(check.option) != options_of(debate).resolve(choice)
+
+
+def winning_makers(debate: Debate) -> frozenset[str]:
+    """The makers of the models that wrote the best texts for the option that won."""
+    return frozenset(debate.setup.agent(winner).maker for winner in best_texts(debate.tally))
 
 
 def auditor_of(debate: Debate) -> Agent | None:

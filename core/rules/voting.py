@@ -103,7 +103,7 @@ def winning_options(scores: Sequence[OptionScore]) -> tuple[str, ...]:
 
 def option_voted_for(debate: Debate) -> str:
     """Id of the option that won the vote; empty if none won, or several."""
-    winners = winning_options(debate.tally.options) if debate.tally else ()
+    winners = winning_options(debate.option_scores)
     return options_of(debate).resolve(winners[0]) if len(winners) == 1 else ""
 
 
@@ -113,7 +113,7 @@ def preferred_options(debate: Debate) -> Mapping[str, str] | None:
     None if there was no vote on options.
     """
     options = options_of(debate)
-    if debate.tally is None or not debate.tally.options:
+    if not debate.option_scores:
         return None
     return {
         ballot.voter: leading(options.probabilities(ballot.probabilities))
@@ -121,11 +121,13 @@ def preferred_options(debate: Debate) -> Mapping[str, str] | None:
     }
 
 
-def best_texts(tally: Tally) -> tuple[str, ...]:
+def best_texts(tally: Tally | None) -> tuple[str, ...]:
     """The position that the judge starts from: the best ranked one for an option that won.
 
     Several if they are level. If no position is for a winning option, the best ranked of all.
     """
+    if tally is None:
+        return ()
     winners = winning_options(tally.options)
     scores = [score for score in tally.scores if score.option in winners]
     if not tally.winners or not scores:
@@ -178,9 +180,7 @@ def last_abstentions(debate: Debate) -> Sequence[Abstention]:
 
 def is_uncounted(debate: Debate, agent: str) -> bool:
     """Whether the vote on options has no counted ballot of this agent."""
-    if debate.tally is None or not debate.tally.options:
-        return False
-    return not any(
+    return bool(debate.option_scores) and not any(
         ballot.voter == agent and ballot.probabilities for ballot in counted_ballots(debate)
     )
 

@@ -140,7 +140,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
 def _options(debate: Debate) -> Iterator[Mapping[str, Any]]:
     agents = supporters(debate)
     people = {score.option: score.first_choices for score in count_people(debate).scores}
-    scores = {score.option: score for score in (debate.tally.options if debate.tally else ())}
+    scores = {score.option: score for score in debate.option_scores}
     for item in options_of(debate).items:
         score = scores.get(item.id)
         yield {

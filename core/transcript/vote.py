@@ -65,8 +65,7 @@ def headline_option(debate: Debate) -> str:
     if debate.verdict:
         # Empty if the judge declined to decide.
         return options.name(debate.verdict.option)
-    scores = debate.tally.options if debate.tally else ()
-    return " / ".join(options.name(option) for option in winning_options(scores))
+    return " / ".join(options.name(option) for option in winning_options(debate.option_scores))
 
 
 def shares(debate: Debate, stance: Mapping[str, float]) -> str:
@@ -91,7 +90,7 @@ def holds_words(debate: Debate, contribution: Contribution) -> str:
 def option_rows(debate: Debate) -> tuple[Sequence[str], Mapping[str, Sequence[str]]]:
     """The head and, by option id, the rows of the table of options, the best option first."""
     options, people = options_of(debate), count_people(debate)
-    scores = {score.option: score for score in (debate.tally.options if debate.tally else ())}
+    scores = {score.option: score for score in debate.option_scores}
     firsts = {score.option: score.first_choices for score in people.scores}
     holders, drafters = dict[str, list[str]](), dict[str, list[str]]()
     for agent in debate.setup.agents:

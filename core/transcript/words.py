@@ -20,8 +20,7 @@ from core.debate.vote import Ballot
 from core.figures import listed, money, number, quantity
 from core.rules.confidence import Confidence
 from core.rules.history.material import reads_letters
-from core.rules.judging import judge_of
-from core.rules.voting import best_texts
+from core.rules.judging import judge_of, winning_makers
 from core.settings import Settings
 from core.transcript.markdown import inert, inert_line
 from core.usage import Usage
@@ -363,9 +362,7 @@ def judge_words(debate: Debate) -> str:
     call = debate.verdict.call if debate.verdict else None
     if call is None:
         return ""
-    winners = best_texts(debate.tally) if debate.tally else ()
-    makers = {debate.setup.agent(winner).maker for winner in winners}
-    judge = judge_of(debate)
+    makers, judge = winning_makers(debate), judge_of(debate)
     was_dealt = debate.setup.judge_models and makers and judge.maker not in makers
     if was_dealt and call.provider == judge.provider:
         return f"{call.model_name}, none of whose maker's agents won the vote"

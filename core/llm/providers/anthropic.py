@@ -62,7 +62,7 @@ def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
     content = blocks(pieces(request), {"cache_control": {"type": "ephemeral"}})
     params: dict[str, Any] = {
         "model": request.model,
-        "max_tokens": output_reserve(limits, request.max_output_tokens, request.effort),
+        "max_tokens": output_reserve(limits, request),
         "messages": [{"role": "user", "content": content}],
         "stream": True,
     }

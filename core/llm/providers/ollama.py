@@ -107,7 +107,7 @@ class OllamaProvider:
         """The body of the request, with a window at least as large as before in this debate."""
         limits = capability(self.name, request.model, overrides=self._records)
         context = self._contexts.get(request.model, limits.context_tokens)
-        reply = output_reserve(limits, request.max_output_tokens, request.effort)
+        reply = output_reserve(limits, request)
         key = (request.model, request.cache_key)
         window = max(_window(request, limits, context, reply), self._windows.get(key, 0))
         self._windows[key] = window

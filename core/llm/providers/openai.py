@@ -329,7 +329,7 @@ def _responses_parameters(
     return {
         "input": [{"role": "user", "content": content}],
         "instructions": request.system or None,
-        "max_output_tokens": output_reserve(limits, request.max_output_tokens, request.effort),
+        "max_output_tokens": output_reserve(limits, request),
         "reasoning": {"effort": effort} if effort else None,
         "store": False if dialect.openai_fields else None,
         "text": {"format": form} if form else None,
@@ -351,7 +351,7 @@ def _chat_parameters(
     cap = "max_completion_tokens" if limits.efforts else "max_tokens"
     return {
         "messages": [*system, {"role": "user", "content": content}],
-        cap: output_reserve(limits, request.max_output_tokens, request.effort),
+        cap: output_reserve(limits, request),
         "stream_options": {"include_usage": True},
         "reasoning_effort": limits.efforts.get(request.effort),
         "response_format": form,

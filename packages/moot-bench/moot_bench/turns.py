@@ -7,6 +7,7 @@ from typing import Protocol
 
 from core.acts.replies import first_sentence
 from core.acts.take import Turns
+from core.acts.verdict import best_author
 from core.debate.contributions import Failure
 from core.debate.log import Event
 from core.debate.rules import When
@@ -17,7 +18,6 @@ from core.debate.turn_events import ContributionMade, OptionsMerged, TurnFailed,
 from core.debate.verdict import Verdict, VerdictSource
 from core.debate.vote import Options, QuestionKind
 from core.errors import CallFailed
-from core.rules import voting
 from core.rules.formats.registry import format_of
 from core.rules.options import current_option, leading
 from core.usage import Usage
@@ -89,14 +89,13 @@ class BenchTurns:
             )
         if turn.act is Act.SYNTHESIS and not has_judge:
             # The text that won the vote, or the only one.
-            positions = format_of(debate).positions(debate)
-            winners = voting.best_texts(debate.tally) if debate.tally else ()
-            best = winners[0] if winners else next(iter(positions))
+            best = best_author(debate)
+            text = format_of(debate).positions(debate)[best].text
             return VerdictReached(
                 verdict=Verdict(
-                    decision=first_sentence(positions[best].text),
+                    decision=first_sentence(text),
                     option=current_option(debate, best),
-                    solution=positions[best].text,
+                    solution=text,
                     confidence=None,
                     source=VerdictSource.WINNER,
                     warnings=(_NO_JUDGE,),

@@ -33,7 +33,7 @@ def a_request(*parts: Part) -> ModelRequest:
 
 
 def room(limits: Capability, request: ModelRequest) -> int:
-    return limits.context_tokens - output_reserve(limits, 1000, request.effort)
+    return limits.context_tokens - output_reserve(limits, request)
 
 
 def tokens(request: ModelRequest) -> int:
