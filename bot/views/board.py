@@ -184,7 +184,7 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
     texts = (*debate.setup.warnings, *remarks, *fallback_words(debate.calls), *warnings)
     lines = [gist(words, _REASON_LIMIT) for words in texts]
     lines += [
-        f"{name_of(debate, failure.turn.agent)} failed to give a "
+        f"{name_of(debate, failure.turn.agent)} failed to give its "
         f"{turn_noun(debate, failure.turn)}: {gist(failure.reason, _REASON_LIMIT)}"
         f"{' The full text is used.' if failure.turn.act is Act.SUMMARY else ''}"
         for failure in debate.failures.values()

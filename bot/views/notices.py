@@ -171,7 +171,7 @@ def turn_failure_line(debate: Debate, failure: Failure) -> MessageView:
     reason = gist(failure.reason, _REASON_LIMIT).rstrip(".")
     place = f"round {failure.turn.round}"
     return notice(
-        f":warning: *{agent}* failed to give a {noun} ({place}): {reason}. It is missing."
+        f":warning: *{agent}* failed to give its {noun} ({place}): {reason}. It is missing."
     )
 
 

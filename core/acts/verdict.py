@@ -400,7 +400,7 @@ def apply_vote(debate: Debate, verdict: Verdict, ground: str) -> Verdict:
         judge = f'"{options.name(overrule.judge)}"' if overrule.judge else "none of the options"
         reason = "without a ground"
         if short_ground:
-            reason = f"because of “{short_ground}”, which was found nowhere"
+            reason = f"because of “{short_ground}”, which was not found as a requirement or a quote"
         text = (
             f"The judge would have decided for {judge}, {reason}: "
             f'the vote for "{vote}" stands, and the objection is the dissent.'

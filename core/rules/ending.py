@@ -284,7 +284,7 @@ def _failed_turns(debate: Debate) -> Iterator[str]:
         texts = list[str]()
         for turn in [failure.turn for failure in agent_failures][:_MOST_LISTED]:
             target = f" of {names[turn.target]}" if turn.target in names else ""
-            texts.append(f"{turn.act.value}{target} ({turn.when})")
+            texts.append(f"{turn.act.noun}{target} ({turn.when})")
         if len(agent_failures) > _MOST_LISTED:
             texts.append(f"{len(agent_failures) - _MOST_LISTED} more")
         reasons = " ".join(dict.fromkeys(failure.reason for failure in agent_failures))

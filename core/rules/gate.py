@@ -21,6 +21,7 @@ from core.rules.formats import panel
 from core.rules.formats.registry import format_of
 from core.rules.options import options_of, stance_in
 from core.rules.steps import agents_present
+from core.rules.voting import first_votes
 
 _UNDEBATABLE: Mapping[NoDebateReason, str] = {
     NoDebateReason.NO_MODEL: "No model was asked, and no checklist takes a side on the question.",
@@ -295,8 +296,8 @@ def _rounds_left(debate: Debate, number: int) -> int:
 
 #: The sentence for each reason; `gate_words` fills it in.
 _SENTENCES: Mapping[GateReason, str] = {
-    GateReason.AGREED: "After round {number} all agreed on {about} ({held}); {rest}.",
-    GateReason.SETTLED: "Round {number} moved nobody, and all hold {about} best, {at}; {rest}.",
+    GateReason.AGREED: "After round {number} {all} agreed on {about} ({held}); {rest}.",
+    GateReason.SETTLED: "Round {number} moved nobody, and {all} hold {about} best, {at}; {rest}.",
     GateReason.DEADLOCK: "Round {number} moved nobody, and they still differ, most about {about} "
     "({apart} apart): it went to the vote; {rest}.",
     GateReason.SPLIT: "First answers differ, most about {about}: {apart} apart.",
@@ -306,12 +307,12 @@ _SENTENCES: Mapping[GateReason, str] = {
     GateReason.NOT_COMPARABLE: "Some or all agents gave no probabilities that can be compared, so "
     "it is not known whom a round moved.",
 }
-_ALL_FIRST = "All put {about} first, at {each}{ahead}: the first answers are debated."
+_ALL_FIRST = "{All} put {about} first, at {each}{ahead}: the first answers are debated."
 _NOTHING_FIRST = "Too few first ballots can be compared, so the first answers are debated."
 _STEP_SKIPPED = "All positions agree on {about} ({held}), so {step}s were skipped."
-_AT_ONCE = "All agreed at once on {about} ({held}); the debate was skipped{savings}."
+_AT_ONCE = "{All} agreed at once on {about} ({held}); the debate was skipped{savings}."
 _HARD_TO_UNDO = (
-    "All agreed at once on {about} ({held}); the decision is hard to undo, so it is debated all "
+    "{All} agreed at once on {about} ({held}); the decision is hard to undo, so it is debated all "
     "the same."
 )
 _VOTE_ONLY = "{who}, and {first}: debating {what} seldom helps, so no round was held{savings}."
@@ -330,8 +331,11 @@ def gate_words(debate: Debate, gate: Gate) -> str:
     only = " only" if gate.reason is GateReason.SPLIT else ""
     # Older versions did not compute the average.
     ahead = "" if gate.lead is None else f", on average{only} {_points(gate.lead)} ahead"
+    everybody = _voters_words(debate, gate.turn.round)
     return _sentence_of(gate, has_first=bool(each)).format(
         number=gate.turn.round,
+        all=everybody,
+        All=everybody[0].upper() + everybody[1:],
         step=gate.skips,
         about=about,
         apart=apart,
@@ -339,8 +343,8 @@ def gate_words(debate: Debate, gate: Gate) -> str:
         ahead=ahead,
         at=f"at {each}" if each else f"{apart} apart",
         held=f"each at {each}{ahead}" if each else f"probabilities within {apart}",
-        first=f"all put {about} first" if each else "first answers differ",
-        unsure=f"; all put {about} first, at {each}" if each else "",
+        first=f"{everybody} put {about} first" if each else "first answers differ",
+        unsure=f"; {everybody} put {about} first, at {each}" if each else "",
         movers=", ".join(debate.setup.agent(agent).name for agent in gate.moved),
         who="The question is whether rules are kept"
         if gate.checks_rules
@@ -349,6 +353,12 @@ def gate_words(debate: Debate, gate: Gate) -> str:
         rest=_unheld_words(debate, gate),
         savings=_savings(debate, gate),
     )
+
+
+def _voters_words(debate: Debate, number: int) -> str:
+    """The agents that a gate compared: `all`, or `the 2 agents left` if others failed."""
+    count = len(format_of(debate).alive(debate, number) if number else first_votes(debate))
+    return "all" if count == len(debate.setup.agents) else f"the {quantity(count, 'agent')} left"
 
 
 def _sentence_of(gate: Gate, *, has_first: bool) -> str:

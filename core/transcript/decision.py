@@ -54,7 +54,7 @@ REASONS, SOLUTION, FINDINGS = "Why", "Reasoning and solution", "Findings"
 _SOURCES = {
     VerdictSource.JUDGE: "the judge",
     VerdictSource.FALLBACK_JUDGE: "another agent's model in the judge's place",
-    VerdictSource.WINNER: "nobody: no judge gave a verdict, so the winning position stands",
+    VerdictSource.WINNER: "nobody: no judge gave a verdict, so an agent's position stands",
 }
 
 _NO_MODEL = {

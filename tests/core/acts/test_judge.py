@@ -211,7 +211,7 @@ async def test_without_a_valid_ground_the_vote_stands_and_the_judge_dissents(
     assert status == {RequirementStatus.UNKNOWN}
     assert verdict.overrule
     assert not verdict.overrule.stands
-    named = f"because of “{ground.rstrip('.')}”, which was found nowhere"
+    named = f"because of “{ground.rstrip('.')}”, which was not found as a requirement or a quote"
     assert (named if ground else "without a ground") in verdict.warnings[0]
     assert "the objection is the dissent" in verdict.warnings[0]
     assert was_overruled(debate) is False

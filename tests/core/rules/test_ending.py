@@ -156,6 +156,10 @@ TWO_CRITIQUES = (
     ("turns", "sentence"),
     [
         (CRITIQUES[:2], f"{TWO_CRITIQUES}."),
+        (
+            [Turn(act=Act.ADJUST, round=1, agent="security")],
+            "Security (scripted/scripted-1) failed to give: adjusted position (round 1).",
+        ),
         (CRITIQUES, f"{TWO_CRITIQUES}, critique of Architect (round 2), 1 more."),
         (
             [Turn(act=Act.CROSS_CHECK, round=1, agent=JUDGE)],
