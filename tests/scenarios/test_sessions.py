@@ -124,7 +124,8 @@ async def test_an_app_that_was_made_an_agent_is_one_from_the_next_start_on(tmp_p
         async with running_bot(workspace, database=file, spec=spec) as team:
             await team.wait_for_end(await team.debate(QUESTION))
             await team.wait_until_sent()
-        assert [call.outcome for call in workspace.calls.of(SET_STATUS)] == ["not_an_agent"]
+        # The bot may try again after it has found the channel.
+        assert {call.outcome for call in workspace.calls.of(SET_STATUS)} == {"not_an_agent"}
         workspace.app.is_agent = True
         async with running_bot(workspace, database=file, spec=spec) as team:
             board = await team.debate(QUESTION)
