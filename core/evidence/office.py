@@ -22,6 +22,8 @@ from core.figures import number, quantity
 #: Most files in a package, most unpacked bytes in all, and most bytes of an XML file.
 _MOST_ENTRIES, _MOST_UNPACKED, _MOST_XML = 10_000, 300_000_000, 60_000_000
 _MOST_LISTED = 5
+#: The end of a notice that Excel writes, in any language, before the text of a comment.
+_THREADED = "linkid=870924"
 #: Most cells of a sheet: more do not fit the most characters of a source.
 _MOST_CELLS = 100_000
 #: A formula at the end of a cell, without a value or with an empty one.
@@ -87,7 +89,7 @@ def _read(extract: Extract, content: bytes, archive: zipfile.ZipFile, ending: st
     if "word/document.xml" in names:
         _word(extract, content, archive)
     elif "ppt/presentation.xml" in names:
-        _powerpoint(extract, content, archive)
+        _powerpoint(extract, content)
     elif "xl/workbook.xml" in names:
         _excel(extract, content, archive)
     else:
@@ -122,7 +124,8 @@ def _tree(content: bytes, kind: str) -> Sequence[Mapping[str, Any]]:
 class _Writer:
     """Converts office-oxide's tree to lines of text; counts what it leaves out."""
 
-    def __init__(self) -> None:
+    def __init__(self, note_kind: str = "") -> None:
+        self._note_kind = note_kind
         self.pictures = 0
         self.unknown = 0
 
@@ -154,7 +157,7 @@ class _Writer:
                     yield from ("```", str(element.get("content", "")), "```", "")
                 case "footnote" | "endnote":
                     inner = " ".join(" ".join(self.lines(element.get("content", ()))).split())
-                    kind = element.get("marker") or element["type"].capitalize()
+                    kind = element.get("marker") or self._note_kind or element["type"].capitalize()
                     yield from (f"[{kind}: {inner}]", "")
                 case "thematic_break" | "page_break" | "column_break" | "shape":
                     pass
@@ -191,6 +194,14 @@ def struck(text: str) -> str:
     return text.replace(words, f"~~{words}~~") if words else text
 
 
+#: Marks of content in Word files that is read in part.
+_MARKS = (
+    (rb"<w:vanish\s?/>", "hidden passage", "left out"),
+    (rb"<m:oMath[ >]", "equation", "read without fractions and powers"),
+    (rb"<w:object[ >]", "embedded file", "read without formats of numbers"),
+)
+
+
 def _word(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
     document = archive.read("word/document.xml")
     warnings = extract.warnings
@@ -199,10 +210,9 @@ def _word(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
     changes -= len(re.findall(rb"</w:del>\s{0,100}<w:ins[ >]", document))
     if changes:
         warnings.append(f"{quantity(changes, 'tracked change')} taken as accepted")
-    if hidden := len(re.findall(rb"<w:vanish\s?/>", document)):
-        warnings.append(f"{quantity(hidden, 'hidden passage')} left out")
-    if equations := len(re.findall(rb"<m:oMath[ >]", document)):
-        warnings.append(f"{quantity(equations, 'equation')} read without fractions and powers")
+    for mark, noun, treatment in _MARKS:
+        if count := len(re.findall(mark, document)):
+            warnings.append(f"{quantity(count, noun)} {treatment}")
     try:
         content = with_numbers(content, archive)
     except (KeyError, ValueError, TypeError, AttributeError, ET.ParseError):
@@ -231,9 +241,10 @@ def _word(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
     warnings += writer.warnings
 
 
-def _powerpoint(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
+def _powerpoint(extract: Extract, content: bytes) -> None:
     most_pages = extract.most_pages
-    writer, hidden, warnings = _Writer(), list[str](), extract.warnings
+    # Slides have no notes of this type: they are comments.
+    writer, hidden, warnings = _Writer("Comment"), list[str](), extract.warnings
     slides = _tree(content, "pptx")
     for slide_number, slide in enumerate(slides[:most_pages], start=1):
         if slide.get("hidden"):
@@ -247,9 +258,6 @@ def _powerpoint(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> N
     if hidden:
         noun = "hidden slide" if len(hidden) == 1 else "hidden slides"
         warnings.append(f"{noun} {', '.join(hidden)} left out")
-    parts = archive.namelist()
-    if remarks := sum(name.startswith("ppt/comments/") for name in parts):
-        warnings.append(f"comments on {quantity(remarks, 'slide')} were not read")
     if len(slides) > most_pages:
         warnings.append(f"only the first {most_pages} of {number(len(slides))} slides were read")
 
@@ -345,7 +353,7 @@ def _rows(sheet: Any, text_of: Callable[[Any], str]) -> tuple[Sequence[str], Seq
                 continue
             texts += [""] * (column - 1 - len(texts)) + [text]
             if cell.comment:
-                remark = " ".join(cell.comment.text.split())
+                remark = " ".join(cell.comment.text.rpartition(_THREADED)[2].split())
                 remarks.append(f"[remark on {cell.coordinate}: {remark}]")
         lines.append(" ".join((" | ".join(texts).rstrip(" |"), *remarks)).rstrip())
     return lines, list(hidden)

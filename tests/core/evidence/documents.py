@@ -15,6 +15,8 @@ from docx.opc.part import Part as WordPart
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 from pptx import Presentation
+from pptx.opc.package import Part as SlidePart
+from pptx.opc.packuri import PackURI as SlideUri
 from pptx.util import Inches
 
 from tests.core.evidence.office import excel, raw_pdf, with_entries
@@ -131,6 +133,12 @@ def deck() -> bytes:
     notes.text = "The landlord agreed on the phone."
     group = last.shapes.add_group_shape()
     group.shapes.add_textbox(0, 0, 999, 999).text_frame.text = "In a group: 12 weeks."
+    comments = '<p:cmLst xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main">'
+    comments += '<p:cm authorId="0" idx="1"><p:text>Not agreed.</p:text></p:cm></p:cmLst>'
+    kind = "application/vnd.openxmlformats-officedocument.presentationml.comments+xml"
+    name = SlideUri("/ppt/comments/comment1.xml")
+    part = SlidePart(name, kind, last.part.package, comments.encode())
+    last.part.relate_to(part, f"{_RELATIONS}/comments")
     out = io.BytesIO()
     slides.save(out)
     return out.getvalue()
@@ -200,7 +208,8 @@ def hidden_parts(book: Any) -> None:
 def annotated(book: Any) -> None:
     sheet = book.add_worksheet("Risks")
     sheet.write_row(0, 0, ["Outage", 3])
-    sheet.write_comment(0, 1, "Kim:\nThe auditor wants 5 here.")
+    notice = "[Threaded comment]\n\nLearn more: https://go.microsoft.com/fwlink/?linkid=870924\n\n"
+    sheet.write_comment(0, 1, f"{notice}Comment:\n    The auditor wants 5 here.")
     sheet.insert_textbox(9, 0, "Not approved.")
     sheet.insert_image(9, 4, "dot.png", {"image_data": io.BytesIO(PICTURE)})
     sheet.write_formula(1, 1, "=1/0", None, "#DIV/0!")

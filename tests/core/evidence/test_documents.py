@@ -111,7 +111,7 @@ CASES = [
                 "Kafka | 9,000",
                 "[slide 4]",
             ),
-            *("12 weeks", "Notes:", "landlord"),
+            *("12 weeks", "[Comment: Not agreed.]", "Notes:", "landlord"),
         ),
         ("40 servers",),
         ("hidden slide 3 left out",),
@@ -164,7 +164,7 @@ CASES = [
     Case(
         "shapes.xlsx",
         excel(made.annotated),
-        ("Outage | 3 [remark on B1: Kim: The auditor wants 5 here.]\n | #DIV/0!",),
+        ("Outage | 3 [remark on B1: Comment: The auditor wants 5 here.]\n | #DIV/0!",),
         warnings=("1 chart was not read", "1 picture was not read", "1 text box was not read"),
     ),
     Case("edge.xlsx", excel(made.one_cell_at_the_edge), ("first", "last cell says 4711")),
