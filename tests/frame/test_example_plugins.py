@@ -3,6 +3,7 @@
 import tomllib
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.frame.files import ROOT, read
 
@@ -25,6 +26,9 @@ def test_there_is_an_example_of_every_kind_and_its_entry_point_is_in_the_documen
     document, groups = read("docs/extending.md"), set[str]()
     for file in FOLDER.glob("*/pyproject.toml"):
         project = tomllib.loads(file.read_text(encoding="utf-8"))["project"]
+        # Otherwise pip would look for another Moot in the package index.
+        moot = Requirement(next(text for text in project["dependencies"] if text[:4] == "moot"))
+        assert tomllib.loads(read("pyproject.toml"))["project"]["version"] in moot.specifier
         for group, entries in project["entry-points"].items():
             groups.add(group)
             for name, place in entries.items():
