@@ -164,7 +164,8 @@ class BotSettings(Bounds, BaseSettings):
     def misspelt(self) -> Sequence[str]:
         """A notice for each variable whose name is nearly one of Moot's."""
         names = variables()
-        unknown = {name for name in self._variables if name.startswith("MOOT_")} - {*names}
+        mine = {name for name in self._variables if name.startswith("MOOT_")}
+        unknown = {name for name in mine - {*names} if not name.startswith(_PLUGIN_PREFIX)}
         near = {name: get_close_matches(name, names, n=1, cutoff=0.85) for name in sorted(unknown)}
         return [
             f"Moot has no variable {name}. Did you mean {match}?"

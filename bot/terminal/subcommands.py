@@ -315,12 +315,14 @@ def calibration(
 @commands.command()
 def doctor(config: Config = None, *, json: AsJson = False) -> None:
     """Look whether keys, models, Slack, database and settings work; exit 1 or 4 if not."""
+    from bot.log import start_up
     from bot.operations.doctor.examine import examine
     from bot.operations.doctor.findings import as_json, as_text, exit_code, is_well
+    from bot.settings import LogLevel
     from bot.terminal.files import write_output
-    from bot.terminal.records import quiet_settings
 
-    findings = run_async(examine(quiet_settings(), config))
+    # A line such as `git failed`, which a finding refers to, is a warning.
+    findings = run_async(examine(start_up(LogLevel.WARNING), config))
     last = "All is well." if is_well(findings) else "Something needs you: see the lines with ✗."
     write_output(as_json(findings) if json else f"{as_text(findings)}\n\n{last}\n", None)
     raise typer.Exit(exit_code(findings))

@@ -46,7 +46,7 @@ def test_the_environment_wins_over_the_env_file_and_an_empty_variable_is_the_def
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / ".env"
-    text = "MOOT_PORT=4000\nMOOT_LOG_LEVEL=debug\nMOOT_NOTE_PER_DEBATE=7\nMOOT_HANDBOOK_TOKEN=x\n"
+    text = "MOOT_PORT=4000\nMOOT_LOG_LEVEL=debug\nMOOT_NOTE_PER_DEBATE=7\nMOOT_PLUGIN_X=x\n"
     file.write_text(text, encoding="utf-8")
     monkeypatch.setenv("MOOT_PORT", "5000")
     monkeypatch.setenv("MOOT_CONFIG", "")

@@ -133,7 +133,7 @@ def playbook_findings(settings: Settings) -> Sequence[Finding]:
 
 def check_plugins(plugins: Plugins) -> Sequence[Finding]:
     findings = list[Finding]()
-    remedy = "Update or uninstall that package, or name the others in MOOT_PLUGINS; then restart."
+    remedy = "Set what it needs, or update or uninstall the package; then restart."
     for plugin in plugins.entries:
         if plugin.fault:
             text = f"left out: {plugin.fault}"
@@ -245,7 +245,7 @@ async def _contents(subject: str, location: str) -> Sequence[Finding]:
     try:
         state = await inspect_database(database_url(location), list(newest))
     except ConfigurationBroken as error:
-        return [bad(subject, str(error), "Correct MOOT_DATABASE.", is_configuration=True)]
+        return [bad(subject, str(error), is_configuration=True)]
     except StoreError as error:
         return [bad(subject, str(error), "Name another database in MOOT_DATABASE, or restore it.")]
     if state.damage:

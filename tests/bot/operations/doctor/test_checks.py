@@ -141,7 +141,7 @@ def test_each_plugin_is_told_with_its_package_and_what_is_wrong() -> None:
     assert as_text(check_plugins(Plugins(entries=plugins))).splitlines() == [
         "✓ role wcag of moot-wcag 1.0: is used",
         "✗ sink log of moot-log 2: left out: OSError: full",
-        "    → Update or uninstall that package, or name the others in MOOT_PLUGINS; then restart.",
+        "    → Set what it needs, or update or uninstall the package; then restart.",
         "– format duel of moot-duel 3: not allowed by MOOT_PLUGINS",
     ]
 
