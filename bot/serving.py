@@ -3,8 +3,6 @@
 import gc
 from functools import partial
 
-from typer import echo
-
 from bot.app import Parts, running
 from bot.building import (
     build_calls,
@@ -40,7 +38,6 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
     for notice in loaded.notices:
         _log.warning("settings", notice=notice)
     models = usual_models_words(loaded.settings)
-    echo(models)
     (_log.warning if models == NO_MODEL else _log.info)("models", words=models)
     parts = Parts(
         slack=access,

@@ -183,14 +183,11 @@ async def test_the_bot_says_at_its_start_which_models_serve(
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
-        assert started.stdout
         assert started.stderr
-        text = (await started.stdout.readline()).decode()
         logged = (await started.stderr.readline()).decode()
         started.terminate()
         await started.communicate()
 
-    assert words in text
     assert words in logged
 
 
