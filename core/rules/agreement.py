@@ -53,7 +53,8 @@ def agreement(
     `models` has the model of each voter. All voters of one model count as one in the average.
     """
     first_choices = {leading(probabilities) for probabilities in votes.values()}
-    options = list(dict.fromkeys(option for vote in votes.values() for option in vote))
+    # In a fixed order, because votes come in any: of equal spreads the first option is the widest.
+    options = sorted({option for vote in votes.values() for option in vote})
     spreads = {option: spread_of(option, votes.values()) for option in options}
     widest = max(options, key=lambda option: spreads[option], default="")
     favourite = first_choices.pop() if len(first_choices) == 1 and len(votes) > 1 else ""

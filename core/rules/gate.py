@@ -298,9 +298,9 @@ def _rounds_left(debate: Debate, number: int) -> int:
 _SENTENCES: Mapping[GateReason, str] = {
     GateReason.AGREED: "After round {number} {all} agreed on {about} ({held}); {rest}.",
     GateReason.SETTLED: "Round {number} moved nobody, and {all} hold {about} best, {at}; {rest}.",
-    GateReason.DEADLOCK: "Round {number} moved nobody, and they still differ, most about {about} "
-    "({apart} apart): it went to the vote; {rest}.",
-    GateReason.SPLIT: "First answers differ, most about {about}: {apart} apart.",
+    GateReason.DEADLOCK: "Round {number} moved nobody, and they still differ, by up to {apart} "
+    "about {about}: it went to the vote; {rest}.",
+    GateReason.SPLIT: "First answers differ, by up to {apart} about {about}.",
     GateReason.MOVED: "Round {number} moved {movers}{unsure}.",
     GateReason.OPEN_QUESTION: "The question is open (how, or how much), so its first answers are "
     "debated.",

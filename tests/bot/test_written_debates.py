@@ -78,7 +78,7 @@ def surface_text(name: str, surface: str) -> str:
         ("german", "report", "~~“Kosten steigen um 5 %”~~ (not found in e1)"),
         ("german", "terminal", "The verdict's checked quotes all come from one source: e1."),
         # The round was begun before the last first ballot had come; all three count.
-        ("poisoned", "report", 'First answers differ, most about "Buy NordVault": 75 points'),
+        ("poisoned", "report", 'First answers differ, by up to 75 points about "Buy NordVault"'),
         # In few words the reasons stand whole, and the option is not named twice.
         ("panel", "verdict", "• A firm date moves the laggards; a soft one does not.\n"),
         (

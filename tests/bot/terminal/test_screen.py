@@ -134,7 +134,7 @@ async def test_options_gates_and_the_vote_by_option_are_told_as_they_come() -> N
         "  PostgreSQL: Architect, Simplicity",
         "  Kafka: Security",
         "  Architect: blind ballot, after the first answers: PostgreSQL 90%; Kafka 10%",
-        'First answers differ, most about "PostgreSQL": 80 points apart.',
+        'First answers differ, by up to 80 points about "PostgreSQL".',
         'Dana added the option "Kafka, hosted".',
         'Alex merged "Kafka" into "Kafka, hosted": they count as one.',
         "  Security: refinement, round 1: done (1 s); now holds Kafka, hosted 60%; PostgreSQL 40%",

@@ -1,5 +1,8 @@
 """Agreement of voters, and changed minds."""
 
+from collections.abc import Sequence
+from itertools import permutations
+
 import pytest
 
 from core.rules.agreement import agreement, has_moved
@@ -39,9 +42,15 @@ def test_other_votes_are_no_agreement(votes: Votes) -> None:
     assert not agreement(votes).is_agreed
 
 
-def test_a_split_has_the_option_with_the_widest_spread() -> None:
-    ann, bob, cid = {"o1": 0.8, "o2": 0.2}, {"o1": 0.1, "o2": 0.9}, {"o1": 0.7, "o2": 0.3}
-    result = agreement({"ann": ann, "bob": bob, "cid": cid})
+@pytest.mark.parametrize("voters", list(permutations(("ann", "bob", "cid"))))
+def test_a_split_has_the_option_with_the_widest_spread(voters: Sequence[str]) -> None:
+    """Of two equal spreads the first option, whoever voted first."""
+    votes = {
+        "ann": {"o1": 0.8, "o2": 0.2},
+        "bob": {"o2": 0.9, "o1": 0.1},
+        "cid": {"o1": 0.7, "o2": 0.3},
+    }
+    result = agreement({voter: votes[voter] for voter in voters})
     assert (result.option, result.widest, result.spread) == ("", "o1", 0.7)
 
 

@@ -60,7 +60,7 @@ def passed(setup: Setup, *events: Event) -> tuple[Debate, gate.Gate]:
             'All agreed at once on "Kafka" (each at 70% to 90%, on average 60',
         ),
         ((0.7, 0.7, 0.54), 'All put "Kafka" first, at 54% to 70%, on average only 29 points ahead'),
-        ((0.6, 0.55, 0.45), 'First answers differ, most about "Kafka": 15 points apart.'),
+        ((0.6, 0.55, 0.45), 'First answers differ, by up to 15 points about "Kafka".'),
         ((0.5, 0.5, 0.5), "First answers differ"),
     ],
 )
