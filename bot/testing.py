@@ -21,7 +21,7 @@ from bot.listeners.context import Examine
 from bot.queue.rate_limits import FAST, Pace
 from bot.settings import BotSettings, PageSettings, SlackAccess
 from bot.slack.connection.bursts import BurstLimits
-from bot.slack.ids import ActionId, board_key, headline_key
+from bot.slack.ids import ActionId, headline_key
 from bot.slack.manifest import manifest
 from bot.slack.payloads import PostedMessage
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
@@ -88,7 +88,7 @@ class Team:
 
     def verdict(self, board: str, edition: int = 1) -> str:
         """Timestamp of the verdict's short form, the post with the team's buttons."""
-        key = headline_key(debate_of(self.thread(board)[0]), edition)
+        key = headline_key(self.debate_id(board), edition)
         return next(str(reply["ts"]) for reply in self.replies(board) if key_of(reply) == key)
 
     def ephemeral_texts(self, user: str = "") -> Sequence[str]:
@@ -103,17 +103,39 @@ class Team:
         """The bot's posts in a thread."""
         return [message for message in self.thread(board)[1:] if message.get("bot_id")]
 
+    def posts(self, board: str, name: str) -> Sequence[Message]:
+        """The bot's posts in a thread whose key ends with `name`, like `card` or `headline`."""
+        return [reply for reply in self.replies(board) if key_of(reply).endswith(f"/{name}")]
+
+    async def wait_for_card(self, board: str) -> Message:
+        """Wait for the card with the questions to people."""
+        return (await self.workspace.wait_for(lambda: self.posts(board, "card")))[0]
+
+    def boards(self) -> Sequence[str]:
+        """Timestamps of the boards in the channel, oldest first."""
+        messages = self.workspace.messages(self.channel)
+        return [str(message["ts"]) for message in messages if key_of(message).endswith("/board")]
+
+    async def new_board(self, earlier: Sequence[str] = ()) -> str:
+        """Wait for a board, of a debate that was started by a mention or in the form."""
+        boards = await self.workspace.wait_for(
+            lambda: [board for board in self.boards() if board not in earlier]
+        )
+        return boards[0]
+
     async def board_of(self, debate_id: str) -> str:
-        key = board_key(debate_id)
-        messages = await self.workspace.wait_for(
-            lambda: [
-                message
-                for message in self.workspace.messages(self.channel)
-                if key_of(message) == key
-            ],
+        boards = await self.workspace.wait_for(
+            lambda: [board for board in self.boards() if self.debate_id(board) == debate_id],
             timeout=WAIT_SECONDS,
         )
-        return str(messages[0]["ts"])
+        return boards[0]
+
+    def debate_id(self, board: str) -> str:
+        # Called often; `self.thread` would copy all messages.
+        return key_of(self.workspace.channel(self.channel).thread(board)[0]).partition("/")[0]
+
+    async def debate_at(self, board: str) -> Debate:
+        return fold(await self.moot.store.events(self.debate_id(board)))
 
     async def wait_for_posts(self, count: int, board: str) -> Sequence[Message]:
         await self.workspace.wait_for(
@@ -123,22 +145,19 @@ class Team:
 
     async def wait_for_end(self, board: str, *, seconds: float = WAIT_SECONDS) -> Debate:
         """Wait until a debate has ended and everything is posted; return the debate."""
-        debate_id = debate_of(self.thread(board)[0])
+        debate_id = self.debate_id(board)
         await self.workspace.wait_for(lambda: self._has_ending(board), timeout=seconds)
-        await self._wait_until_published(debate_id)
-        await self.wait_until_sent()
-        return fold(await self.moot.store.events(debate_id))
-
-    async def _wait_until_published(self, debate_id: str) -> None:
-        """Wait until all sinks have received the last event, and have queued their posts."""
+        # Until all sinks have received the last event, and have queued their posts.
         last = (await self.moot.store.events(debate_id))[-1].seq
         with suppress(TimeoutError):  # an event with an unanswered question stays unpublished
             async with asyncio.timeout(_PUBLISH_SECONDS):
                 while await self.moot.store.published_seq(debate_id) < last:
                     await self.moot.context.clock.sleep(0.02)
+        await self.wait_until_sent()
+        return fold(await self.moot.store.events(debate_id))
 
     async def wait_for_log(self, board: str, has: Callable[[Debate], object]) -> Debate:
-        debate_id = debate_of(self.thread(board)[0])
+        debate_id = self.debate_id(board)
         async with asyncio.timeout(WAIT_SECONDS):
             while not has(debate := fold(await self.moot.store.events(debate_id))):
                 await self.moot.context.clock.sleep(0.05)
@@ -149,8 +168,7 @@ class Team:
             await self.moot.context.clock.sleep(0.02)
 
     async def status(self, board: str) -> Status:
-        debate_id = debate_of(self.thread(board)[0])
-        return fold(await self.moot.store.events(debate_id)).status
+        return (await self.debate_at(board)).status
 
     async def _entries(self) -> Sequence[Any]:
         return await self.moot.store.find(DebateFilter(limit=100))
@@ -167,10 +185,6 @@ class Team:
 def key_of(message: Message) -> str:
     """The key in the metadata of a post; empty for posts of other apps and people."""
     return PostedMessage.model_validate(message).key
-
-
-def debate_of(message: Message) -> str:
-    return key_of(message).partition("/")[0]
 
 
 def quick_workspace() -> WorkspaceConfig:

@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import FilePayload, Page, expect
 
-from bot.testing import BotSpec, Team, key_of, team_at_work
+from bot.testing import BotSpec, Team, team_at_work
 from tests.scenarios.test_evidence import CSV, QUESTION, quoting
 
 pytestmark = [
@@ -36,10 +36,8 @@ async def test_an_attached_file_is_quoted_in_the_thread(page: Page, team: Team) 
     await area.fill(f"@Moot {QUESTION}")
     await area.press("Enter")
 
-    boards = await team.workspace.wait_for(
-        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
-    )
-    debate = await team.wait_for_end(boards[0]["ts"])
+    board = await team.new_board()
+    debate = await team.wait_for_end(board)
     assert [source.reference.title for source in debate.evidence] == ["load.csv"]
     assert debate.evidence[0].text.splitlines()[2] == "April,2500"
 

@@ -11,7 +11,7 @@ from playwright.async_api import Browser
 from pypdf import PdfReader
 
 from bot.settings import PageSettings
-from bot.testing import BotSpec, debate_of, key_of, team_at_work
+from bot.testing import BotSpec, team_at_work
 from tests.frame.files import LOCAL_SLACK_TESTS, ROOT
 from tests.scenarios.test_evidence import CSV, QUESTION, quoting
 
@@ -37,13 +37,9 @@ async def served() -> AsyncIterator[Addresses]:
     async with team_at_work(spec=spec) as team:
         share = team.workspace.share_file
         await share("dana", team.channel, "load.csv", CSV, text=f"@Moot {QUESTION}")
-        boards = await team.workspace.wait_for(
-            lambda: [
-                message for message in team.workspace.messages(team.channel) if key_of(message)
-            ]
-        )
-        await team.wait_for_end(boards[0]["ts"])
-        await team.type(f"export {debate_of(boards[0])} page")
+        board = await team.new_board()
+        await team.wait_for_end(board)
+        await team.type(f"export {team.debate_id(board)} page")
         address = team.ephemeral_texts()[-1].partition(f"<{base}")[2].partition(">")[0]
         at = team.moot.http.address
         yield Addresses(page=f"{at}{address}", absent=f"{at}{address}0")

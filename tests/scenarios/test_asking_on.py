@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bot.slack.ids import ActionId, FieldId
-from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
+from bot.testing import BotSpec, Message, Team, quick_workspace, running_bot, team_at_work
 from core.debate.agents import OFFLINE
 from core.debate.log import fold
 from core.debate.state import Debate
@@ -123,12 +123,7 @@ async def test_an_answer_may_quote_the_debates_sources() -> None:
     async with team_at_work(spec=BotSpec(provider=ScriptedProvider(quoting), rounds=1)) as team:
         root = await team.say("The offer costs $1,840 per month.", user="alex")
         await team.say(f"@Moot {QUESTION}", root["ts"])
-        boards = await team.workspace.wait_for(
-            lambda: [
-                message for message in team.workspace.messages(team.channel) if key_of(message)
-            ]
-        )
-        board = boards[0]["ts"]
+        board = await team.new_board()
         ended = await team.wait_for_end(board)
         await team.say(f"@Moot {ASKED}", board)
         (answer,) = await answers(team, board)

@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from bot.slack.ids import ActionId
-from bot.testing import BotSpec, Message, Team, key_of, team_at_work
-from core.debate.log import fold
-from core.debate.state import Debate
+from bot.testing import BotSpec, Message, Team, team_at_work
 from core.debate.turn import Act
 from core.testing import ScriptedProvider
 from tests.scenarios.test_starting import form_of, form_values
@@ -43,10 +41,6 @@ async def board_saying(team: Team, board: str, *words: str) -> Message:
         return root if all(text in root["text"] for text in words) else None
 
     return await team.workspace.wait_for(match, timeout=300)
-
-
-async def debate_at(team: Team, board: str) -> Debate:
-    return fold(await team.moot.store.events(key_of(team.thread(board)[0]).partition("/")[0]))
 
 
 async def test_others_are_refused_told_why_and_what_they_can_do(

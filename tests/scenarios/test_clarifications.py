@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.slack.ids import ActionId, FieldId, question_field
-from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
+from bot.testing import BotSpec, Message, Team, quick_workspace, running_bot, team_at_work
 from core.debate.log import fold
 from core.debate.rules import Clarifying
 from core.debate.state import Debate, Status
@@ -45,18 +45,10 @@ async def team() -> AsyncGenerator[Team]:
         yield team
 
 
-async def card_of(team: Team, board: str) -> Message:
-    """Wait for the card with the questions."""
-    cards = await team.workspace.wait_for(
-        lambda: [reply for reply in team.replies(board) if key_of(reply).endswith("/card")]
-    )
-    return cards[0]
-
-
 async def questions_posted(team: Team) -> tuple[str, Message]:
     """Start a debate; return its board and the card with its questions."""
     board = await team.debate(QUESTION)
-    return board, await card_of(team, board)
+    return board, await team.wait_for_card(board)
 
 
 def answers_of(debate: Debate) -> dict[int, str]:
@@ -71,18 +63,11 @@ async def board_saying(team: Team, board: str, words: str) -> str:
 
 async def card_saying(team: Team, board: str, words: str) -> Message:
     """Wait until the card has these words."""
-    await card_of(team, board)
-
-    def match() -> Sequence[Message]:
-        cards = [reply for reply in team.replies(board) if key_of(reply).endswith("/card")]
-        return [card for card in cards if words in card["text"]]
-
-    return (await team.workspace.wait_for(match))[0]
-
-
-async def debate_at(team: Team, board: str) -> Debate:
-    key = key_of(team.thread(board)[0])
-    return fold(await team.moot.store.events(key.partition("/")[0]))
+    await team.wait_for_card(board)
+    cards = await team.workspace.wait_for(
+        lambda: [card for card in team.posts(board, "card") if words in card["text"]]
+    )
+    return cards[0]
 
 
 def reactions(team: Team, board: str, reply: Message) -> Sequence[str]:
@@ -126,7 +111,7 @@ async def test_a_numbered_reply_answers_and_a_note_to_all_leaves_the_last_questi
     assert [element["text"]["text"] for element in prompt["blocks"][-1]["elements"]] == [
         "Use it as the answer to 1"
     ]
-    debate = await debate_at(team, board)
+    debate = await team.debate_at(board)
     assert sorted(debate.answers) == [2, 3]
     assert [note.text for note in debate.notes] == ["note to all: budget was cut"]
     await team.say("1: About 10k a second", board)
@@ -162,7 +147,7 @@ async def test_a_reply_without_a_number_is_a_note_until_somebody_chooses_its_que
         "Use it as the answer to 2",
         "Use it as the answer to 3",
     ]
-    debate = await debate_at(team, board)
+    debate = await team.debate_at(board)
     assert debate.answers == {}
     assert [note.text for note in debate.notes] == ["About 10k a second"]
     choice = buttons[0]["action_id"]
@@ -171,7 +156,7 @@ async def test_a_reply_without_a_number_is_a_note_until_somebody_chooses_its_que
     # The card may show the newest state of the log before the reaction is queued.
     await team.workspace.wait_for(lambda: "white_check_mark" in reactions(team, board, plain))
     await team.wait_until_sent()
-    debate = await debate_at(team, board)
+    debate = await team.debate_at(board)
     assert (debate.answers[1].text, debate.notes) == ("About 10k a second", ())
     assert debate.answers[1].by.id == team.workspace.user("dana").id
     assert sorted(reactions(team, board, plain)) == ["eyes", "white_check_mark"]
@@ -216,7 +201,7 @@ async def test_an_answer_is_corrected_by_naming_it_again_or_editing_and_reopened
     await card_saying(team, board, ": thirty")
     await team.workspace.edit("dana", team.channel, first["ts"], "2: none")
     await card_saying(team, board, ": none")
-    assert answers_of(await debate_at(team, board)) == {
+    assert answers_of(await team.debate_at(board)) == {
         1: "thirty",
         2: "none",
     }
@@ -240,7 +225,7 @@ async def test_the_last_answer_can_be_edited_until_the_agents_go_on():
         await card_saying(team, board, ": answered")
         await team.workspace.edit("dana", team.channel, answer["ts"], "1: ten\n2: none\n3: them")
         card = await card_saying(team, board, ": them")
-        debate = await debate_at(team, board)
+        debate = await team.debate_at(board)
     assert "can edit their message" in card["text"]
     assert answers_of(debate) == {1: "ten", 2: "none", 3: "them"}
     assert not debate.notes
@@ -254,7 +239,7 @@ async def test_a_number_that_no_question_has_is_told_and_nothing_is_recorded(tea
         lambda: any("no question 42" in text for text in team.ephemeral_texts())
     )
     assert "Still open: 1, 2, 3." in team.ephemeral_texts()[-1]
-    debate = await debate_at(team, board)
+    debate = await team.debate_at(board)
     assert not debate.answers
     assert not debate.notes
     await team.say("1: what", board)
@@ -337,7 +322,7 @@ async def test_the_first_answer_stands_and_the_second_is_a_note_that_its_author_
     await team.say("1: 10k", board)
     await card_saying(team, board, "10k")
     await team.workspace.submit("alex", view["id"], filled(q1="20k", q2="Us"))
-    debate = await debate_at(team, board)
+    debate = await team.debate_at(board)
     assert (debate.answers[1].text, debate.answers[2].text) == ("10k", "Us")
     assert [note.text for note in debate.notes] == ["On question 1 (How many jobs a second?): 20k"]
     message = team.workspace.views("alex")[-1]
@@ -353,7 +338,7 @@ async def test_a_card_that_was_open_when_the_bot_was_kicked_is_closed_once_it_is
         await team.workspace.channel_action("dana", "kick", channel=team.channel, member=bot)
         models.let_go()
         models.hold(Act.SYNTHESIS)  # posts are due, but no verdict
-        debate_id = (await debate_at(team, board)).id
+        debate_id = (await team.debate_at(board)).id
         while fold(await team.moot.store.events(debate_id)).status is Status.RUNNING:
             await team.moot.context.clock.sleep(0.05)
         await team.workspace.channel_action("dana", "invite", channel=team.channel, member=bot)

@@ -17,8 +17,6 @@ from bot.testing import (
     BotSpec,
     Message,
     Team,
-    debate_of,
-    key_of,
     quick_workspace,
     running_bot,
     team_at_work,
@@ -35,7 +33,7 @@ from core.testing import ScriptedProvider, plausible_reply
 from core.transcript.report import report
 from slack_on_loopback import run_workspace
 from tests.locked import change
-from tests.scenarios.test_board import board_saying, buttons, debate_at
+from tests.scenarios.test_board import board_saying, buttons
 from tests.scenarios.test_starting import form_of
 from tests.seen import seen_in
 
@@ -55,7 +53,7 @@ def ranking(*options: str) -> dict[str, Any]:
 
 
 def post(team: Team, board: str, name: str) -> Message:
-    return next(reply for reply in team.replies(board) if key_of(reply).endswith(f"/{name}"))
+    return team.posts(board, name)[0]
 
 
 async def post_saying(team: Team, board: str, name: str, words: str) -> Message:
@@ -123,7 +121,7 @@ async def test_a_ballot_can_be_changed_the_last_one_counts_and_both_are_in_the_l
     headline = await post_saying(team, board, "headline", "(1 ballot, 1 changed)")
     assert "Kafka 1 of 1, PostgreSQL 0 of 1" in headline["text"]
     await board_saying(team, board, "(1 ballot, 1 changed)")
-    debate = await debate_at(team, board)
+    debate = await team.debate_at(board)
     alex = team.workspace.user("alex").id
     assert {who: item.options for who, item in debate.people_ballots.items()} == {alex: last}
     log = await team.moot.store.events(debate.id)
@@ -165,7 +163,7 @@ async def test_the_same_ballot_again_and_the_same_form_again_change_nothing(team
     await post_saying(team, board, "headline", "(1 ballot)")
     await ballot(team, board, "alex", *order)
     await team.wait_until_sent()
-    debate = await debate_at(team, board)
+    debate = await team.debate_at(board)
     cast_ballot = debate.people_ballots[team.workspace.user("alex").id]
     log = await team.moot.store.events(debate.id)
     assert len([entry for entry in log if isinstance(entry.event, PeopleBallotCast)]) == 1
@@ -174,7 +172,7 @@ async def test_the_same_ballot_again_and_the_same_form_again_change_nothing(team
     await team.moot.context.acts.decide.facts.record(
         debate.id, PeopleBallotCast(ballot=cast_ballot)
     )
-    last = (await debate_at(team, board)).people_ballots[cast_ballot.by.id]
+    last = (await team.debate_at(board)).people_ballots[cast_ballot.by.id]
     assert last.options == tuple(reversed(order))
 
 
@@ -193,7 +191,7 @@ async def test_when_the_team_has_decided_the_vote_is_closed_and_a_ballot_stands(
     await team.workspace.submit("alex", view["id"], ranking(*reversed(order)))
     answer = json.dumps(await form_of(team, "alex"))
     assert "Your ballot stands: PostgreSQL, Kafka" in answer
-    after = await debate_at(team, board)
+    after = await team.debate_at(board)
     assert after.people_ballots[team.workspace.user("alex").id].options == order
     assert after.id == debate.id
 
@@ -340,7 +338,7 @@ async def test_accepting_is_recorded_with_who_and_why_and_shown_everywhere(team:
     assert "not yet the team's decision" not in json.dumps(root["blocks"])
     await post_saying(team, board, "headline", "*Accepted* by")
     assert any("Why: We know it." in reply["text"] for reply in team.replies(board))
-    decision = (await debate_at(team, board)).decision
+    decision = (await team.debate_at(board)).decision
     assert decision is not None
     assert (decision.kind, decision.by.id, decision.why) == (
         DecisionKind.ACCEPT,
@@ -369,13 +367,13 @@ async def test_of_two_who_decide_at_once_the_second_is_told_and_confirms(team: T
     assert f"*Accepted* by <@{dana}>" in text
     assert "That was decided just now. Nothing of yours was recorded yet." in text
     assert "Too slow." in text
-    assert [decision.kind for decision in (await debate_at(team, board)).decisions] == [
+    assert [decision.kind for decision in (await team.debate_at(board)).decisions] == [
         DecisionKind.ACCEPT
     ]
     await submit("alex", rejects, chosen_why("Too slow."))
     board_message = await board_saying(team, board, "*Rejected*")
     assert "*Accepted*" not in board_message["text"]
-    decisions = (await debate_at(team, board)).decisions
+    decisions = (await team.debate_at(board)).decisions
     assert [decision.kind for decision in decisions] == [DecisionKind.ACCEPT, DecisionKind.REJECT]
 
 
@@ -390,7 +388,7 @@ async def test_the_same_decision_of_two_is_one_post_and_one_record(team: Team):
     assert "already: nothing more was recorded" in text
     assert "It is cheap." in text
     await team.wait_until_sent()
-    assert len((await debate_at(team, board)).decisions) == 1
+    assert len((await team.debate_at(board)).decisions) == 1
     lines = [reply for reply in team.replies(board) if ":classical_building:" in reply["text"]]
     assert len(lines) == 1
 
@@ -436,7 +434,7 @@ async def test_a_day_is_over_when_it_is_over_for_who_names_it(team: Team):
     form = {"date": {"date": {"selected_date": today.isoformat()}}}
     answer = await decide(team, board, ActionId.REVISIT, form, user="alex")
     assert answer["errors"]["date"] == "Choose a day after today."
-    assert (await debate_at(team, board)).decision is None
+    assert (await team.debate_at(board)).decision is None
 
 
 async def test_only_a_debate_with_a_verdict_can_supersede_another():
@@ -444,7 +442,7 @@ async def test_only_a_debate_with_a_verdict_can_supersede_another():
     async with team_at_work(spec=BotSpec(provider=provider, rounds=1)) as team:
         board, _ = await ended(team)
         provider.hold(Act.PROPOSAL)
-        without = debate_of(team.thread(await team.debate("And what about SQS?"))[0])
+        without = team.debate_id(await team.debate("And what about SQS?"))
         await team.click(team.verdict(board), ActionId.SUPERSEDE.value)
         await team.workspace.wait_for(
             lambda: "no newer debate with a verdict" in team.ephemeral_texts()[-1]

@@ -2,8 +2,8 @@
 
 import json
 
-from bot.slack.ids import ActionId, headline_key
-from bot.testing import BotSpec, Team, key_of, team_at_work
+from bot.slack.ids import ActionId
+from bot.testing import BotSpec, Team, team_at_work
 from core.debate.evidence import SourceKind
 from core.debate.log import fold
 from core.debate.state import Debate
@@ -26,8 +26,7 @@ async def decided(team: Team, question: str) -> Debate:
     """Hold a debate and accept its verdict."""
     board = await team.debate(question)
     debate = await team.wait_for_end(board)
-    headline = [reply for reply in team.replies(board) if key_of(reply) == headline_key(debate.id)]
-    await team.click(headline[0]["ts"], ActionId.ACCEPT.value)
+    await team.click(team.verdict(board), ActionId.ACCEPT.value)
     views = await team.workspace.wait_for(lambda: team.workspace.views(team.user))
     await team.workspace.submit(team.user, views[0]["id"], {})
     await team.wait_until_sent()
@@ -106,17 +105,11 @@ async def test_debated_on_begins_with_the_old_verdict_and_both_lead_to_each_othe
         values = view["state"]["values"]
         new = {"context": {"context": {"value": "We now have 60,000 jobs per second."}}}
         await team.workspace.submit(team.user, view["id"], {**values, **new})
-        newer = await team.workspace.wait_for(
-            lambda: [
-                message
-                for message in team.workspace.messages(team.channel)
-                if key_of(message).endswith("/board") and not key_of(message).startswith(first.id)
-            ]
-        )
-        second = await team.wait_for_end(newer[0]["ts"])
+        newer = await team.new_board([board])
+        second = await team.wait_for_end(newer)
         old = fold(await team.moot.store.events(first.id))
         texts = [str(reply["text"]) for reply in team.replies(board)]
-        blocks = str(team.thread(newer[0]["ts"])[0]["blocks"])
+        blocks = str(team.thread(newer)[0]["blocks"])
     assert second.setup.continues == first.id
     assert second.setup.question == first.setup.question
     assert "60,000 jobs" in second.setup.context
@@ -126,7 +119,7 @@ async def test_debated_on_begins_with_the_old_verdict_and_both_lead_to_each_othe
     assert old.continued_in == (second.id,)
     links = [text for text in texts if "has it debated on: <http" in text]
     assert len(links) == 1
-    assert f"/p{newer[0]['ts'].replace('.', '')}|" in links[0]
+    assert f"/p{newer.replace('.', '')}|" in links[0]
     assert "Goes on from <http" in blocks
 
 

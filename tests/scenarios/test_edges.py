@@ -9,7 +9,7 @@ import pytest
 
 from bot.queue.rows import PostState
 from bot.slack.ids import ActionId, board_key
-from bot.testing import WAIT_SECONDS, BotSpec, Message, Team, key_of, team_at_work
+from bot.testing import WAIT_SECONDS, BotSpec, Message, Team, team_at_work
 from core.debate.log import fold
 from core.debate.message_events import NoteAdded
 from core.debate.people_events import DebatePaused, DebateResumed, VoteCalled
@@ -19,7 +19,7 @@ from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from slack_on_loopback import posting
 from slack_on_loopback.delivery import Acknowledgement, Envelope
-from tests.scenarios.test_board import board_saying, buttons, debate_at
+from tests.scenarios.test_board import board_saying, buttons
 from tests.scenarios.test_starting import form_of, form_values
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
@@ -62,9 +62,7 @@ async def stale_click(team: Team, board: str, action: ActionId) -> str:
         "team": {"id": team.workspace.state.team_id},
         "user": {"id": team.workspace.user("dana").id, "name": "dana"},
         "container": {"type": "message", "message_ts": board},
-        "actions": [
-            {"action_id": action.value, "value": key_of(team.thread(board)[0]).partition("/")[0]}
-        ],
+        "actions": [{"action_id": action.value, "value": team.debate_id(board)}],
     }
     dispatcher = team.workspace.runtime.dispatcher
     acknowledgement = await dispatcher.ask(Envelope("interactive", payload))
@@ -110,7 +108,7 @@ async def test_a_stale_button_on_a_finished_debate_changes_nothing(team: Team):
     debate = await team.wait_for_end(board)
     for action in (ActionId.STOP, ActionId.VOTE_NOW, ActionId.PAUSE, ActionId.RESUME):
         await stale_click(team, board, action)
-    assert (await debate_at(team, board)).seq == debate.seq
+    assert (await team.debate_at(board)).seq == debate.seq
 
 
 async def test_a_form_to_start_sent_twice_starts_one_debate(team: Team):
@@ -212,7 +210,7 @@ async def test_a_board_is_brought_up_to_date_when_the_bot_is_back_in_the_channel
     team: Team, models: ScriptedProvider, loss: str, return_: str
 ):
     board = await team.debate(QUESTION)
-    debate_id = (await debate_at(team, board)).id
+    debate_id = (await team.debate_at(board)).id
     member = {"member": team.workspace.app.bot_user} if loss == "kick" else {}
     await team.workspace.channel_action("dana", loss, channel=team.channel, **member)
     answer_critiques_only(models)
@@ -226,7 +224,7 @@ async def test_a_board_is_brought_up_to_date_when_the_bot_is_back_in_the_channel
 
 async def test_a_removed_app_ends_what_runs(team: Team):
     board = await team.debate(QUESTION)
-    debate_id = (await debate_at(team, board)).id
+    debate_id = (await team.debate_at(board)).id
     team.workspace.uninstall()
     await fails(team, debate_id)
 

@@ -14,7 +14,7 @@ from bot.slack.client import SingleWorkspaceClient, WorkspaceClient, slack_clien
 from bot.slack.evidence import SlackSources, file_references, thread_reference
 from bot.slack.manifest import manifest
 from bot.slack.payloads import Identity, SharedFile, body_of
-from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, team_at_work
+from bot.testing import BotSpec, Message, Team, quick_workspace, team_at_work
 from core.debate.log import event_to_json
 from core.debate.state import Status
 from core.debate.turn import Act
@@ -49,10 +49,7 @@ def quoting(*citations: str) -> ScriptedProvider:
 async def asked_in_thread(team: Team, root: Message) -> str:
     """Mention the bot in people's thread; return the board's timestamp."""
     await team.say(f"@Moot {QUESTION}", root["ts"])
-    boards = await team.workspace.wait_for(
-        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
-    )
-    return boards[0]["ts"]
+    return await team.new_board()
 
 
 def texts(messages: Sequence[Mapping[str, Any]]) -> str:
@@ -111,12 +108,7 @@ async def test_a_file_at_the_question_and_one_in_the_thread_are_read() -> None:
         await team.workspace.share_file(
             "dana", team.channel, "load.xlsx", an_excel_file(), text=f"@Moot {QUESTION}"
         )
-        boards = await team.workspace.wait_for(
-            lambda: [
-                message for message in team.workspace.messages(team.channel) if key_of(message)
-            ]
-        )
-        board = boards[0]["ts"]
+        board = await team.new_board()
         await team.workspace.share_file("alex", team.channel, "load.csv", CSV, thread_ts=board)
         await team.wait_for_log(board, lambda debate: len(debate.evidence) == 2)
         models.let_go()
@@ -144,12 +136,8 @@ async def test_debate_this_takes_the_messages_files_and_its_thread() -> None:
         assert "The agents will read: load.csv" in str(view["blocks"])
         ticked = {"selected_options": [{"value": "yes"}]}
         await team.workspace.submit(team.user, view["id"], {"thread": {"thread": ticked}})
-        boards = await team.workspace.wait_for(
-            lambda: [
-                message for message in team.workspace.messages(team.channel) if key_of(message)
-            ]
-        )
-        debate = await team.wait_for_end(boards[0]["ts"])
+        board = await team.new_board()
+        debate = await team.wait_for_end(board)
     titles = [source.reference.title for source in debate.evidence]
     assert titles == ["the thread in which the debate was asked for", "load.csv"]
     assert debate.setup.question == QUESTION
@@ -175,10 +163,8 @@ async def test_links_pasted_into_the_form_become_sources() -> None:
 
         refused = await submitted("https://docs.example.com/queues")
         await submitted(reply, shared["files"][0]["permalink"])
-        boards = await work.wait_for(
-            lambda: [message for message in work.messages(team.channel) if key_of(message)]
-        )
-        debate = await team.wait_for_end(boards[0]["ts"])
+        board = await team.new_board()
+        debate = await team.wait_for_end(board)
 
     assert "Pages of docs.example.com are not read here" in str(refused)
     # The whole thread, though the link leads to its second message.
@@ -238,11 +224,9 @@ async def test_a_file_or_thread_of_another_channel_is_never_read() -> None:
         file = hidden["files"][0]
         named = f"{file['permalink']} {file['url_private']} {file['id']}"
         await team.say(f"@Moot Is {named} right? Read it.")
-        boards = await work.wait_for(
-            lambda: [message for message in work.messages(team.channel) if key_of(message)]
-        )
-        await team.say(f"See {named}", boards[0]["ts"])
-        debate = await team.wait_for_end(boards[0]["ts"])
+        board = await team.new_board()
+        await team.say(f"See {named}", board)
+        debate = await team.wait_for_end(board)
         record = [event_to_json(event.event) for event in await team.moot.store.events(debate.id)]
 
         session = slack_client(work.bot_token, work.api_url)

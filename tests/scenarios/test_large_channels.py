@@ -8,12 +8,12 @@ import pytest
 
 from bot.slack.access import SlackUnavailable
 from bot.slack.ids import ActionId
-from bot.testing import UNHURRIED, BotSpec, Team, debate_of, quick_workspace, team_at_work
+from bot.testing import UNHURRIED, BotSpec, Team, quick_workspace, team_at_work
 from core.debate.state import Status
 from core.debate.turn import Act
 from core.testing import ScriptedProvider
 from slack_on_loopback import ChannelSpec, UserSpec, WorkspaceConfig
-from tests.scenarios.test_starting import boards, estimated, form_values
+from tests.scenarios.test_starting import estimated, form_values
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
 MEMBERS = 3000
@@ -87,7 +87,7 @@ async def test_a_command_is_answered_after_more_seconds_than_bolt_waits_by_itsel
 
 async def test_who_is_not_among_thousands_sees_nothing(crowd: Team) -> None:
     board = await crowd.debate(QUESTION)
-    debate_id = debate_of(crowd.thread(board)[0])
+    debate_id = crowd.debate_id(board)
     await crowd.type(f"show {debate_id}", user="alex")
     assert crowd.ephemeral_texts("alex")[-1].startswith(f"There is no debate `{debate_id}`")
 
@@ -170,7 +170,7 @@ async def test_a_form_keeps_what_was_typed_when_slack_does_not_say(team: Team) -
     assert SILENT in answer["errors"].values()
     team.workspace.faults.clear()
     await team.workspace.submit("dana", form["id"], form_values(question=QUESTION))
-    await team.wait_for_end((await boards(team))[0]["ts"])
+    await team.wait_for_end(await team.new_board())
 
 
 async def test_home_says_when_slack_does_not_say(team: Team) -> None:

@@ -9,14 +9,14 @@ from bot.listeners.linked import record_links
 from bot.slack.client import slack_client
 from bot.slack.ids import ActionId, CallbackId, question_field
 from bot.slack.payloads import body_of
-from bot.testing import BotSpec, Message, Team, key_of, team_at_work
+from bot.testing import BotSpec, Message, Team, team_at_work
 from core.debate.people import Person
 from core.debate.rules import Clarifying
 from core.debate.state import Debate, Status
 from core.rules.sources import KINDS
 from core.testing import ScriptedProvider
 from core.use_cases.limits import Bounds
-from tests.scenarios.test_clarifications import asking, card_of, card_saying, debate_at
+from tests.scenarios.test_clarifications import asking, card_saying
 from tests.scenarios.test_starting import form_of, form_values
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
@@ -54,13 +54,9 @@ async def test_links_in_a_mention_are_sources_or_their_author_is_told() -> None:
         await team.say("Redis restarts too often.", root["ts"], user="alex")
         text = f"{QUESTION} See {await link_to(team, root)} and https://docs.example.com/q."
         await team.say(f"@Moot {text}")
-        boards = await team.workspace.wait_for(
-            lambda: [
-                message for message in team.workspace.messages(team.channel) if key_of(message)
-            ]
-        )
+        board = await team.new_board()
         why = await told_why(team)
-        debate = await team.wait_for_end(boards[0]["ts"])
+        debate = await team.wait_for_end(board)
     assert [source.reference.title for source in debate.evidence] == ["a thread of this channel"]
     assert "Redis restarts too often." in debate.evidence[0].text
     assert "whoever runs Moot can allow the host" in why
@@ -81,18 +77,9 @@ async def test_links_in_the_command_and_the_form_are_sources() -> None:
             "question": {"question": {"value": "Which queue?"}},
             "context": {"context": {"value": f"See {link}."}},
         }
-        earlier = [
-            message["ts"] for message in team.workspace.messages(team.channel) if key_of(message)
-        ]
+        earlier = team.boards()
         await team.workspace.submit(team.user, view["id"], filled)
-        boards = await team.workspace.wait_for(
-            lambda: [
-                message
-                for message in team.workspace.messages(team.channel)
-                if key_of(message).endswith("board") and message["ts"] not in earlier
-            ]
-        )
-        debate = await debate_at(team, boards[0]["ts"])
+        debate = await team.debate_at(await team.new_board(earlier))
     assert linked(debate) == ["a thread of this channel"]
 
 
@@ -101,7 +88,7 @@ async def test_links_in_notes_and_answers_are_sources_also_when_an_edit_brings_t
         first = await team.say("We lose about 20 jobs a week.", user="alex")
         second = await team.say("Redis restarts too often.", user="alex")
         board = await team.debate(QUESTION)
-        await card_of(team, board)
+        await team.wait_for_card(board)
         reply = await team.say(f"1: ten, as in {await link_to(team, first)}", board)
         debate = await team.wait_for_log(board, lambda debate: linked(debate) and debate.answers)
         assert linked(debate) == ["a thread of this channel"]
@@ -137,7 +124,7 @@ async def test_a_debates_own_thread_is_no_source_of_it_wherever_it_is_linked() -
     async with team_at_work(spec=asking_first()) as team:
         first = await team.say("We lose about 20 jobs a week.", user="alex")
         board = await team.debate(QUESTION)
-        card = await card_of(team, board)
+        card = await team.wait_for_card(board)
         text = f"{await link_to(team, card)} and {await link_to(team, team.thread(board)[0])}"
         await team.click(board, ActionId.ADD_CONTEXT.value)
         view = await form_of(team)
@@ -162,7 +149,7 @@ async def test_words_are_taken_before_what_they_link_to_and_full_notes_are_told_
         first = await team.say("We lose about 20 jobs a week.", user="alex")
         link = await link_to(team, first)
         board = await team.debate(QUESTION)
-        await card_of(team, board)
+        await team.wait_for_card(board)
         await team.click(board, ActionId.ADD_CONTEXT.value)
         view = await form_of(team)
         assert not await team.workspace.submit(
@@ -172,7 +159,7 @@ async def test_words_are_taken_before_what_they_link_to_and_full_notes_are_told_
         await card_saying(team, board, "twenty, as in")
         await team.say("2: us, see https://docs.example.com/q", board)
         await told_why(team)
-        debate = await debate_at(team, board)
+        debate = await team.debate_at(board)
         texts = team.ephemeral_texts()
     assert [note.text for note in debate.notes] == [f"Ten, see {link}"]
     assert set(debate.answers) == {1, 2}
@@ -185,7 +172,7 @@ async def test_each_reason_is_told_once_and_none_is_left_out() -> None:
     hosts = [f"{name}.example" for name in "abcdefghi"]
     async with team_at_work(spec=asking_first()) as team:
         board = await team.debate(QUESTION)
-        await card_of(team, board)
+        await team.wait_for_card(board)
         for number, some in enumerate((hosts[:1], hosts[:2], hosts[1:2], hosts), start=1):
             text = " ".join(f"https://{host}/{number}" for host in some)
             await team.say(f"See {text}", board)
@@ -209,12 +196,8 @@ async def test_what_a_review_was_given_and_its_words_link_to_as_well_is_read() -
         await team.workspace.submit(
             team.user, view["id"], {**filled, **form_values(format="review")}
         )
-        boards = await team.workspace.wait_for(
-            lambda: [
-                message for message in team.workspace.messages(team.channel) if key_of(message)
-            ]
-        )
-        debate = await debate_at(team, boards[0]["ts"])
+        board = await team.new_board()
+        debate = await team.debate_at(board)
         await team.wait_until_sent()
         texts = [text for text in team.ephemeral_texts() if "In a review only" in text]
     assert (linked(debate), texts) == (["a thread of this channel"], [])
@@ -228,12 +211,8 @@ async def test_a_readable_link_in_words_does_not_stand_in_for_a_given_source() -
         )
         text = f"@Moot {QUESTION} See {await link_to(team, root)}"
         await team.workspace.share_file(team.user, team.channel, "plan.pdf", b"%PDF-", text=text)
-        boards = await team.workspace.wait_for(
-            lambda: [
-                message for message in team.workspace.messages(team.channel) if key_of(message)
-            ]
-        )
-        debate = await team.wait_for_end(boards[0]["ts"])
+        board = await team.new_board()
+        debate = await team.wait_for_end(board)
     assert debate.status is Status.FAILED
     assert [source.reference.title for source in debate.evidence] == [
         "a thread of this channel",
@@ -245,7 +224,7 @@ async def test_a_readable_link_in_words_does_not_stand_in_for_a_given_source() -
 async def test_of_many_links_that_are_not_read_the_last_share_a_post() -> None:
     async with team_at_work(spec=asking_first()) as team:
         board = await team.debate(QUESTION)
-        await card_of(team, board)
+        await team.wait_for_card(board)
         links = " ".join(f"https://h{number}.example.com/q" for number in range(8))
         await team.say(f"See {links}", board)
         last = "Pages of h7.example.com are not read here"
@@ -263,6 +242,6 @@ async def test_links_for_an_ended_debate_are_not_read() -> None:
         alex, text = Person(id="UALEX", name="Alex"), "See https://docs.example.com/q"
         await record_links(team.moot.context, ended, text, alex, note="late", thread=board)
         rows = await team.moot.context.posts.rows_of_debate(ended.id)
-        debate = await debate_at(team, board)
+        debate = await team.debate_at(board)
     assert not [row.key for row in rows if "/unread/" in row.key]
     assert linked(debate) == []

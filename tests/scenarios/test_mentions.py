@@ -208,15 +208,13 @@ async def test_a_mention_in_peoples_own_thread_is_answered_there_and_gets_the_ve
     root = await team.say("We lose jobs when Redis restarts.", user="alex")
     await team.say("About 2000 a day, @alex counted <https://x.example/1|them>", root["ts"])
     mention = await team.say(f"@Moot {QUESTION}", root["ts"])
-    board = await team.workspace.wait_for(
-        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
-    )
-    debate = await team.wait_for_end(board[0]["ts"])
+    board = await team.new_board()
+    debate = await team.wait_for_end(board)
     link = await said_in(team, root, asking_thread_key(debate.id, "link"))
     verdict = await said_in(team, root, asking_thread_key(debate.id, "verdict"))
     mine = next(message for message in team.thread(root["ts"]) if message["ts"] == mention["ts"])
     assert [reaction["name"] for reaction in mine["reactions"]] == ["eyes"]
-    assert board[0]["ts"].replace(".", "") in link["text"]
+    assert board.replace(".", "") in link["text"]
     assert debate.verdict
     assert debate.verdict.decision[:40] in verdict["text"]
     assert "Read it all" in verdict["text"]
@@ -235,11 +233,9 @@ async def test_where_slack_does_not_show_the_thread_the_debate_is_held_and_says_
     root = await team.say("It began with an outage.", user="alex")
     team.workspace.faults.server_error("conversations.replies", status=500, times=None)
     await team.say(f"@Moot {QUESTION}", root["ts"])
-    board = await team.workspace.wait_for(
-        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
-    )
-    debate = await team.wait_for_end(board[0]["ts"])
-    texts = [reply["text"] for reply in team.replies(board[0]["ts"])]
+    board = await team.new_board()
+    debate = await team.wait_for_end(board)
+    texts = [reply["text"] for reply in team.replies(board)]
     assert debate.status is Status.CONCLUDED
     assert not debate.evidence
     assert any("I could not read the thread" in text for text in texts)

@@ -25,7 +25,6 @@ from tests.scenarios.test_clarifications import (
     answers_of,
     asking,
     card_saying,
-    debate_at,
     questions_posted,
 )
 
@@ -92,7 +91,7 @@ async def test_each_message_is_taken_once_however_often_the_bot_starts(
         async with bot(spec) as team:
             await team.wait_for_log(board, lambda debate: len(debate.notes) > 1)
             await at_rest()
-            assert notes_of(await debate_at(team, board)) == ["Heard.", "Not heard."]
+            assert notes_of(await team.debate_at(board)) == ["Heard.", "Not heard."]
     workspace.faults.rate_limit("conversations.replies", seconds=0.1)
     async with bot(spec) as team:
         await at_rest()
@@ -130,7 +129,7 @@ async def test_a_reply_that_was_rejected_as_too_fast_is_not_read_after_a_new_con
         await team.say("After a while.", board, user="priya")
         await team.wait_for_log(board, lambda debate: "After a while." in notes_of(debate))
         await at_rest()
-        assert notes_of(await debate_at(team, board)) == ["The first.", "After a while."]
+        assert notes_of(await team.debate_at(board)) == ["The first.", "After a while."]
 
 
 @pytest.mark.slow
@@ -141,7 +140,7 @@ async def test_long_threads_are_read_to_their_end(bot: Bot) -> None:
     for number in range(202):
         await team.say(f"Note {number}.", board)
     async with bot(spec) as team:
-        while len((debate := await debate_at(team, board)).notes) < 202:
+        while len((debate := await team.debate_at(board)).notes) < 202:
             await team.moot.context.clock.sleep(0.5)  # each check folds the whole log
     assert notes_of(debate) == [f"Note {number}." for number in range(202)]
 
@@ -185,7 +184,7 @@ async def test_files_of_a_reply_that_was_edited_while_the_bot_was_down_are_taken
     await workspace.edit(team.user, team.channel, shared["ts"], "2: see the load")
     async with bot(spec) as team:
         await card_saying(team, board, "see the load")
-        debate = await debate_at(team, board)
+        debate = await team.debate_at(board)
     assert [reference.title for reference in debate.references] == ["load.csv"]
     assert notes_of(debate) == ["[Attached as evidence: load.csv]"]
 
@@ -211,7 +210,7 @@ async def test_edits_and_deletions_made_while_the_bot_was_down_count(
     await workspace.delete(team.user, team.channel, other["ts"])
     async with bot(waiting(600)) as team:
         await card_saying(team, board, "2 questions still open")
-        debate = await debate_at(team, board)
+        debate = await team.debate_at(board)
         debate = await team.wait_for_log(board, lambda debate: notes_of(debate) == ["We are four."])
     assert answers_of(debate) == {1: "twenty"}
     assert notes_of(debate) == ["We are four."]
@@ -264,7 +263,7 @@ async def test_a_note_that_the_database_did_not_take_is_read_again_as_soon_as_it
         await at_rest()
         async with locked_until("thread not read", database):
             await team.say(ANSWERS[-1], board)
-        while not (notes := notes_of(await debate_at(team, board))):
+        while not (notes := notes_of(await team.debate_at(board))):
             await team.moot.context.clock.sleep(0.05)
     assert notes == [ANSWERS[-1]]
 
@@ -292,6 +291,6 @@ async def test_a_thread_that_slack_does_not_show_hides_no_message_of_another(
     async with bot(spec) as team:
         async with locked_until("thread not read", database):
             await team.say(ANSWERS[-1], board)
-        while not (notes := notes_of(await debate_at(team, board))):
+        while not (notes := notes_of(await team.debate_at(board))):
             await team.moot.context.clock.sleep(0.05)
     assert notes == [ANSWERS[-1]]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
+from bot.testing import BotSpec, Message, Team, quick_workspace, running_bot, team_at_work
 from core.debate.turn import Act
 from core.testing import ScriptedProvider
 from slack_on_loopback import run_workspace
@@ -25,7 +25,7 @@ def text_of(message: Message) -> str:
 
 def vote_of(team: Team, board: str) -> Message:
     """The vote stands in the verdict's post."""
-    return next(reply for reply in team.replies(board) if key_of(reply).endswith("/headline"))
+    return team.posts(board, "headline")[0]
 
 
 def states(message: Message) -> dict[str, str]:

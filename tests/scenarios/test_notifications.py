@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from bot.slack.ids import ActionId
-from bot.testing import BotSpec, Message, Team, key_of, team_at_work
+from bot.testing import BotSpec, Team, team_at_work
 from core.debate.rules import Clarifying
 from core.debate.turn import Act
 from core.request import ModelRequest
@@ -50,11 +50,7 @@ async def noise(team: Team, form: str, *, every_turn: bool) -> Noise:
     """Hold a debate in which Dana asks, Alex answers the agents' question, and Dana accepts."""
     await choose(team, format=form, every_turn=["yes"] if every_turn else [])
     board = await team.debate(QUESTION)
-
-    def cards() -> list[Message]:
-        return [reply for reply in team.replies(board) if key_of(reply).endswith("/card")]
-
-    await team.workspace.wait_for(cards)
+    await team.wait_for_card(board)
     await team.say("1: A thousand a second.", board, user="alex")
     debate = await team.wait_for_end(board, seconds=60)
     assert debate.setup.quiet != every_turn

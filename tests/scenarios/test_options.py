@@ -19,7 +19,7 @@ from core.rules.options import NONE_OF_THESE, options_of
 from core.rules.schedule import rounds_held
 from core.testing import ScriptedProvider, options_in, plausible_reply
 from slack_on_loopback import run_workspace
-from tests.scenarios.test_board import board_saying, buttons, debate_at
+from tests.scenarios.test_board import board_saying, buttons
 from tests.scenarios.test_starting import form_of
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
@@ -95,7 +95,7 @@ async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict
         second = await the_post(team, board, "headline/2")
         await team.wait_until_sent()
 
-        debate = await debate_at(team, board)
+        debate = await team.debate_at(board)
         assert (debate.status, debate.edition) == (Status.CONCLUDED, 2)
         assert rounds_held(debate) == 2
         log = await team.moot.store.events(debate.id)
@@ -129,7 +129,7 @@ async def test_wanted_before_the_judge_has_written_there_is_one_verdict():
         provider.let_go()
         await the_post(team, board, "headline/2")
         await team.wait_until_sent()
-        debate = await debate_at(team, board)
+        debate = await team.debate_at(board)
         assert debate.status is Status.CONCLUDED
         assert posts(team, board, "headline") == []
         assert rounds_held(debate) == 1
@@ -151,7 +151,7 @@ async def test_a_debate_wanted_after_its_verdict_goes_on_after_a_restart(tmp_pat
         async with running_bot(workspace, database=database, spec=spec) as team:
             await the_post(team, board, "headline/2")
             await board_saying(team, board, "The agents' verdict")
-            assert (await debate_at(team, board)).status is Status.CONCLUDED
+            assert (await team.debate_at(board)).status is Status.CONCLUDED
 
 
 async def test_what_the_team_has_accepted_is_not_debated_anyway():

@@ -6,19 +6,17 @@ import pytest
 
 from bot.queue.rate_limits import FAST
 from bot.queue.rows import PostState
-from bot.slack.ids import headline_key
-from bot.testing import BotSpec, Team, debate_of, key_of, team_at_work
+from bot.testing import BotSpec, Team, key_of, team_at_work
 from core.debate.turn import Act
 from core.testing import ScriptedProvider
-from tests.scenarios.test_clarifications import QUESTION, card_of, spec
+from tests.scenarios.test_clarifications import QUESTION, spec
 
 SLOW = BotSpec(rounds=6, pace=replace(FAST, post=0.4))
 
 
 async def keys_in_line(team: Team) -> list[str]:
     """Keys of the posts that wait for the first debate's thread, oldest first."""
-    board = team.workspace.messages(team.channel)[0]
-    rows = await team.moot.context.posts.rows_of_debate(debate_of(board))
+    rows = await team.moot.context.posts.rows_of_debate(team.debate_id(team.boards()[0]))
     return [row.key for row in rows if row.method == "post" and row.ts is None]
 
 
@@ -35,7 +33,7 @@ async def test_a_board_and_a_word_to_a_person_overtake_the_turns_of_another_deba
         )
         assert await keys_in_line(team)
         await team.wait_for_end(first, seconds=60)
-        rows = await team.moot.context.posts.rows_of_debate(debate_of(team.thread(first)[0]))
+        rows = await team.moot.context.posts.rows_of_debate(team.debate_id(first))
         queued = [row.key for row in rows if row.method == "post" and row.key != rows[0].key]
         assert [key_of(reply) for reply in team.replies(first) if key_of(reply)] == queued
         assert second
@@ -44,13 +42,13 @@ async def test_a_board_and_a_word_to_a_person_overtake_the_turns_of_another_deba
 async def test_a_card_with_questions_overtakes_the_turns_of_another_debate():
     async with team_at_work(spec=replace(spec(), pace=replace(FAST, post=1.0), rounds=6)) as team:
         first = await team.debate(QUESTION)
-        card = await card_of(team, first)
+        card = await team.wait_for_card(first)
         assert card
         await team.say("skip all", first)
         while len(await keys_in_line(team)) < 10:
             await team.moot.context.clock.sleep(0.05)
         second = await team.debate("And which cloud?", user="alex")
-        await card_of(team, second)
+        await team.wait_for_card(second)
         assert await keys_in_line(team)
 
 
@@ -66,13 +64,7 @@ async def test_many_notes_delay_no_verdict():
             await team.say(f"Mind point {number}.", board)
         await team.wait_for_log(board, lambda debate: len(debate.notes) == 25)
         models.let_go()
-        debate_id = debate_of(team.thread(board)[0])
-        await team.workspace.wait_for(
-            lambda: [
-                reply for reply in team.replies(board) if key_of(reply) == headline_key(debate_id)
-            ],
-            timeout=300,
-        )
-        rows = await team.moot.context.posts.rows_of_debate(debate_id)
+        await team.workspace.wait_for(lambda: team.posts(board, "headline"), timeout=300)
+        rows = await team.moot.context.posts.rows_of_debate(team.debate_id(board))
     waiting = [row for row in rows if row.state is PostState.WAITING]
     assert len([row for row in waiting if row.method == "react"]) > 10

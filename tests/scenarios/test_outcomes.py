@@ -25,7 +25,7 @@ from core.transcript.report import report
 from core.use_cases.remind import RemindPeople
 from slack_on_loopback import PersonRefusal, run_workspace
 from tests.command_line import moot
-from tests.scenarios.test_board import board_saying, debate_at
+from tests.scenarios.test_board import board_saying
 from tests.scenarios.test_deciding import chosen_why, decide, ended, planned, post_saying
 from tests.scenarios.test_starting import form_of
 
@@ -44,7 +44,7 @@ async def accepted(team: Team, *, user: str = "alex") -> tuple[str, Debate]:
     await decide(team, board, ActionId.ACCEPT, chosen_why("We know it."), user=user)
     await board_saying(team, board, "*Accepted*")
     await team.wait_until_sent()
-    return board, await debate_at(team, board)
+    return board, await team.debate_at(board)
 
 
 def remind_in(team: Team, debate: Debate, days: float) -> RemindPeople:
@@ -106,7 +106,7 @@ async def test_one_click_records_it_and_a_reason_can_be_given_and_changed(team: 
     await team.wait_until_sent()
     assert asking(team, board) == []  # the question became the answer
 
-    debate = await debate_at(team, board)
+    debate = await team.debate_at(board)
     assert [item.kind for item in debate.outcomes] == [
         OutcomeKind.PARTLY,
         OutcomeKind.PARTLY,
@@ -164,7 +164,7 @@ async def test_a_decision_accepted_again_is_asked_about_in_a_post_of_its_own(tea
     await team.wait_until_sent()
     await decide(team, board, ActionId.ACCEPT, chosen_why("Once more."))
     await board_saying(team, board, "Once more.")
-    again = await outcome_question(team, board, await debate_at(team, board), 182)
+    again = await outcome_question(team, board, await team.debate_at(board), 182)
     assert again["ts"] != post["ts"]
     await team.workspace.click("alex", team.channel, again["ts"], ActionId.OUTCOME_HELD.value)
     await board_saying(team, board, "*It held*, says")
@@ -180,7 +180,7 @@ async def test_a_decision_accepted_again_is_asked_about_in_a_post_of_its_own(tea
 
 async def test_it_can_be_said_before_anybody_asks_and_then_nobody_does(team: Team):
     board, _ = await ended(team)
-    debate = await debate_at(team, board)
+    debate = await team.debate_at(board)
     await team.type(f"outcome {debate.id}")
     said = team.ephemeral_texts()[-1]
     assert "has not accepted the verdict" in said
@@ -209,7 +209,7 @@ async def test_where_the_channel_was_archived_nobody_is_asked_and_nothing_is_tol
     await remind_in(team, debate, 100).look()
     await team.wait_until_sent()
     await planned(team, 0)
-    assert (await debate_at(team, board)).outcomes_asked == {}
+    assert (await team.debate_at(board)).outcomes_asked == {}
     assert len(team.replies(board)) == before
 
 
@@ -217,7 +217,7 @@ async def test_home_counts_outcomes_for_who_may_see_them_only(team: Team):
     board, _ = await accepted(team)
     await team.workspace.open_home("alex")
     await home_saying(team, "alex", "1 accepted decision: 1 that nobody was asked about.")
-    debate = await debate_at(team, board)
+    debate = await team.debate_at(board)
     await team.type(f"outcome {debate.id}")
     view = await form_of(team)
     await team.workspace.submit("dana", view["id"], outcome("held", ""))

@@ -13,7 +13,7 @@ import pytest_asyncio
 from bot.operations.backup import purge
 from bot.settings import PageSettings
 from bot.slack.ids import ActionId, FieldId
-from bot.testing import BotSpec, Team, debate_of, quick_workspace, running_bot, team_at_work
+from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
 from core.debate.people import Place
 from core.debate.turn import Act
 from core.testing import ScriptedProvider
@@ -71,7 +71,7 @@ def path_in(words: str) -> str:
 
 async def shared(team: Team, board: str) -> str:
     """Share the debate by typing; return the path of its page."""
-    await team.type(f"export {debate_of(team.thread(board)[0])} page")
+    await team.type(f"export {team.debate_id(board)} page")
     return path_in(team.ephemeral_texts()[-1])
 
 
@@ -123,7 +123,7 @@ async def test_a_link_that_is_not_ours_ended_or_was_taken_back_shows_the_same_no
     ended: Ended,
 ) -> None:
     team, board = ended.team, ended.board
-    debate_id = debate_of(team.thread(board)[0])
+    debate_id = team.debate_id(board)
     path = await shared(team, board)
     name = path.removeprefix("/pages/")
     (_, until, grant, mark), share = name.split("."), sharing(team)
@@ -175,7 +175,7 @@ async def test_a_channel_can_forbid_pages_and_ends_those_that_are_out(ended: End
     await team.wait_until_sent()
     assert "no pages of debates" in team.workspace.messages(team.channel)[-1]["text"]
     assert (await fetched(team, path)).status == 404
-    await team.type(f"export {debate_of(team.thread(board)[0])} page")
+    await team.type(f"export {team.debate_id(board)} page")
     assert "forbid pages" in team.ephemeral_texts()[-1]
     here = team.workspace.channel(team.channel).id
     place = Place(surface="slack", workspace=team.workspace.state.team_id, channel=here)
@@ -189,14 +189,14 @@ async def test_where_nobody_switched_pages_on_there_are_none() -> None:
         await team.wait_for_end(board)
         verdict = next(reply for reply in team.replies(board) if reply["ts"] == team.verdict(board))
         assert "Share a page" not in str(verdict["blocks"])
-        await team.type(f"export {debate_of(team.thread(board)[0])} page")
+        await team.type(f"export {team.debate_id(board)} page")
         assert "whoever runs Moot has not switched that on" in team.ephemeral_texts()[-1]
         assert (await fetched(team, "/pages/page.css")).status == 404
 
 
 async def test_a_mention_gets_no_link_because_what_it_is_told_is_kept(ended: Ended) -> None:
     team, board = ended.team, ended.board
-    await team.say(f"@Moot export {debate_of(team.thread(board)[0])} page")
+    await team.say(f"@Moot export {team.debate_id(board)} page")
     refused = "A mention cannot do that"
     await team.workspace.wait_for(lambda: refused in team.ephemeral_texts()[-1])
 
@@ -236,7 +236,7 @@ async def test_links_end_with_the_debate(tmp_path: Path) -> None:
 
 
 async def test_who_ends_links_is_told_whether_there_was_a_page(ended: Ended) -> None:
-    team, debate_id = ended.team, debate_of(ended.team.thread(ended.board)[0])
+    team, debate_id = ended.team, ended.team.debate_id(ended.board)
     await shared(team, ended.board)
     await team.type(f"export {debate_id} page off")
     assert "leads anywhere any more" in team.ephemeral_texts()[-1]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bot.testing import BotSpec, Message, Team, key_of, team_at_work
+from bot.testing import BotSpec, Message, Team, team_at_work
 from core.config.playbooks import built_in
 from core.debate.evidence import SourceKind
 from core.debate.state import Debate
@@ -35,15 +35,8 @@ def typed(**fields: str) -> dict[str, Any]:
 
 
 async def ended(team: Team) -> tuple[Debate, Sequence[Message]]:
-    board = (
-        await team.workspace.wait_for(
-            lambda: [
-                message for message in team.workspace.messages(team.channel) if key_of(message)
-            ]
-        )
-    )[0]
-    debate = await team.wait_for_end(board["ts"])
-    return debate, [board, *team.workspace.thread(team.channel, board["ts"])]
+    board = await team.new_board()
+    return await team.wait_for_end(board), team.thread(board)
 
 
 async def test_a_playbook_chosen_in_the_form_fills_it_and_holds_but_for_what_is_changed_by_hand():
@@ -114,20 +107,10 @@ async def test_a_review_by_a_playbook_is_refused_without_a_proposal_and_held_wit
         await team.workspace.submit("dana", view["id"], {})
         link_alone = str(team.workspace.views("dana")) + str(team.ephemeral_texts())
         await team.type("--playbook rfc-review We drop the old queue on Monday. Jobs are lost.")
-        board = (
-            await team.workspace.wait_for(
-                lambda: [
-                    message for message in team.workspace.messages(team.channel) if key_of(message)
-                ]
-            )
-        )[0]
-        await team.workspace.wait_for(
-            lambda: [
-                reply for reply in team.replies(board["ts"]) if key_of(reply).endswith("/card")
-            ]
-        )
-        await team.say("1: skip", board["ts"])
-        debate = await team.wait_for_end(board["ts"])
+        board = await team.new_board()
+        await team.wait_for_card(board)
+        await team.say("1: skip", board)
+        debate = await team.wait_for_end(board)
 
     assert "There is nothing to review." in refused
     assert "links under Sources or the text under Context in the form" in refused
@@ -151,17 +134,8 @@ async def test_debate_this_on_a_proposal_has_the_message_itself_reviewed():
         )
         view = await form_with(team, "~rfc-review")
         await team.workspace.submit("dana", view["id"], {})
-
-        def cards() -> Sequence[str]:
-            boards = [
-                message["ts"]
-                for message in team.workspace.messages(team.channel)
-                if key_of(message)
-            ]
-            replies = [(board, reply) for board in boards for reply in team.replies(board)]
-            return [board for board, reply in replies if key_of(reply).endswith("/card")]
-
-        board = (await team.workspace.wait_for(cards))[0]
+        board = await team.new_board()
+        await team.wait_for_card(board)
         await team.say("1: skip", board)
         debate = await team.wait_for_end(board)
 

@@ -142,9 +142,7 @@ async def test_everything_an_agent_wrote_and_was_told_is_there_folded_or_behind_
             assert (fold["is_collapsible"], fold["default_collapsed"]) == (True, True)
         assert not [message for message in own if ActionId.READ_ALL.value in buttons_of(message)]
         check_share("\n".join(texts_of(own[0]["blocks"], opened=True)))
-        verdict = next(
-            reply for reply in team.replies(board) if key_of(reply).endswith("/headline")
-        )
+        (verdict,) = team.posts(board, "headline")
     (fold,) = (block for block in verdict["blocks"] if block["type"] == "container")
     inside = "\n".join(texts_of(fold["child_blocks"], opened=True))
     assert "*Implementation*" in inside

@@ -7,7 +7,7 @@ import pytest
 
 from bot.queue.rate_limits import FAST
 from bot.slack.ids import ActionId
-from bot.testing import BotSpec, Message, Team, key_of, team_at_work
+from bot.testing import BotSpec, Message, Team, team_at_work
 from core.debate.log import fold
 from core.debate.state import Status
 from core.debate.turn import Act
@@ -63,9 +63,8 @@ async def test_in_a_thread_that_takes_no_replies_who_asked_learns_where_the_deba
             ],
             timeout=60,
         )
-        boards = [message for message in team.workspace.messages(team.channel) if key_of(message)]
         assert any("the agents debate this now" in text for text in team.ephemeral_texts())
-        assert str(boards[0]["ts"]) in texts[0]
+        assert team.boards()[0] in texts[0]
 
 
 async def test_a_board_whose_blocks_slack_refuses_comes_bare_and_the_debate_goes_on() -> None:
@@ -83,12 +82,7 @@ async def test_a_post_that_always_fails_is_given_up_with_a_line_and_the_rest_goe
     async with team_at_work(spec=BotSpec(rounds=1, pace=pace)) as team:
         team.workspace.faults.refuse("chat.postMessage", "fatal_error", containing='/headline"')
         board = await team.debate(QUESTION)
-        await team.workspace.wait_for(
-            lambda: [
-                message for message in team.thread(board) if key_of(message).endswith("/refused")
-            ],
-            timeout=60,
-        )
+        await team.workspace.wait_for(lambda: team.posts(board, "refused"), timeout=60)
         second = await team.debate("Go or Rust for the gateway?")
         await team.workspace.wait_for(lambda: len(team.thread(second)) > 1, timeout=60)
         first, *_ = await team.moot.store.find(DebateFilter(limit=9))

@@ -10,7 +10,7 @@ import pytest
 
 from bot.operations.backup import back_up, restore
 from bot.slack.ids import ActionId
-from bot.testing import BotSpec, debate_of, key_of, quick_workspace, running_bot
+from bot.testing import BotSpec, key_of, quick_workspace, running_bot
 from core.debate.rules import Clarifying
 from core.debate.turn import Act
 from core.errors import BadInput, StoreDown
@@ -90,7 +90,7 @@ async def test_a_damaged_debate_in_a_backup_keeps_neither_the_bot_nor_the_others
             boards = [await team.debate("Oak or ash?"), await team.debate(QUESTION)]
             for board in boards:
                 await workspace.wait_for(lambda board=board: team.replies(board))
-            ids = [debate_of(team.thread(board)[0]) for board in boards]
+            ids = [team.debate_id(board) for board in boards]
             await asyncio.to_thread(back_up, str(database), copy)
         with closing(sqlite3.connect(copy)) as connection, connection:
             cut = "UPDATE events SET body = substr(body, 1, 9) WHERE debate_id = ? AND seq = 2"

@@ -1,9 +1,8 @@
 """A review in Slack: found, answered in the thread, a changed file, a second look, a verdict."""
 
 import json
-from collections.abc import Sequence
 
-from bot.testing import BotSpec, Message, Team, key_of, team_at_work
+from bot.testing import BotSpec, team_at_work
 from core.debate.contributions import FindingStatus
 from core.debate.state import Status
 from core.debate.turn import Act
@@ -40,28 +39,14 @@ def reviewing(request: ModelRequest) -> str:
     return plausible_reply(request)
 
 
-async def board_in(team: Team) -> str:
-    boards = await team.workspace.wait_for(
-        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
-    )
-    return str(boards[0]["ts"])
-
-
-async def card_of(team: Team, board: str) -> Message:
-    def cards() -> Sequence[Message]:
-        return [reply for reply in team.replies(board) if key_of(reply).endswith("/card")]
-
-    return (await team.workspace.wait_for(cards))[0]
-
-
 async def test_an_author_answers_hands_in_a_change_and_gets_a_verdict() -> None:
     spec = BotSpec(provider=ScriptedProvider(reviewing), rounds=1)
     async with team_at_work(spec=spec) as team:
         await team.workspace.share_file(
             "dana", team.channel, "plan.md", PLAN, text="@Moot --format review"
         )
-        board = await board_in(team)
-        card = await card_of(team, board)
+        board = await team.new_board()
+        card = await team.wait_for_card(board)
         card_text = "\n".join(seen_in([card], opened=True))
         await team.workspace.share_file("dana", team.channel, "plan-2.md", CHANGED, thread_ts=board)
         await team.workspace.wait_for(lambda: "plan-2.md" in str(team.replies(board)))

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.slack.ids import ActionId
-from bot.testing import BotSpec, Message, Team, key_of, team_at_work
+from bot.testing import BotSpec, Team, team_at_work
 from core.debate.rules import Clarifying
 from core.debate.state import Status
 from core.debate.turn import Act
@@ -39,7 +39,7 @@ async def test_a_stranger_starts_no_debate_by_mention_command_or_button():
         await team.type(QUESTION, user=sam)
         await refused(team, sam, 2)
         assert await count(team) == 0
-        assert not [message for message in team.workspace.messages(team.channel) if key_of(message)]
+        assert not team.boards()
 
 
 async def test_a_strangers_words_reach_no_model_and_answer_nothing():
@@ -48,16 +48,12 @@ async def test_a_strangers_words_reach_no_model_and_answer_nothing():
     async with team_at_work(spec=BotSpec(provider=models, clarifying=clarifying)) as team:
         sam = of_another_company(team)
         board = await team.debate(QUESTION)
-
-        def cards() -> list[Message]:
-            return [reply for reply in team.replies(board) if key_of(reply).endswith("/card")]
-
-        await team.workspace.wait_for(cards)
+        card = await team.wait_for_card(board)
         await team.say("1: A thousand a second.", board, user=sam)
         await team.say("The budget is CUCKOO.", board, user=sam)
         await refused(team, sam)
         before = len(team.ephemeral_texts(sam))
-        await team.workspace.click(sam, team.channel, cards()[0]["ts"], ActionId.SKIP_ALL.value)
+        await team.click(card["ts"], ActionId.SKIP_ALL.value, user=sam)
         await team.workspace.wait_for(lambda: len(team.ephemeral_texts(sam)) > before or None)
         assert REFUSED in team.ephemeral_texts(sam)[-1]
         assert sum(REFUSED in words for words in team.ephemeral_texts(sam)) == 2

@@ -8,7 +8,7 @@ import pytest
 
 from bot.slack.client import slack_client
 from bot.slack.ids import FieldId
-from bot.testing import BotSpec, Message, Team, key_of, team_at_work
+from bot.testing import BotSpec, Team, team_at_work
 from core.ports import DebateFilter
 from core.use_cases.limits import Bounds
 from slack_on_loopback.channels import direct
@@ -52,12 +52,6 @@ async def estimated(team: Team, words: str = "Estimated:") -> Mapping[str, Any]:
     return await team.workspace.wait_for(match)
 
 
-async def boards(team: Team) -> Sequence[Message]:
-    return await team.workspace.wait_for(
-        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
-    )
-
-
 def estimate_in(view: Mapping[str, Any]) -> str:
     return next(block for block in view["blocks"] if block["block_id"] == "estimate")["elements"][
         0
@@ -98,8 +92,7 @@ async def test_the_form_starts_the_debate_that_was_chosen_once_however_often_it_
         cost_cap="2.50",
     )
     await team.workspace.submit("dana", view["id"], values)
-    board = (await boards(team))[0]
-    debate = await team.wait_for_end(board["ts"])
+    debate = await team.wait_for_end(await team.new_board())
     setup = debate.setup
     assert (setup.question, setup.context) == (QUESTION, "We have 12 people.")
     assert (setup.format, setup.rounds) == ("panel", 1)
@@ -131,7 +124,7 @@ async def test_a_messages_shortcut_debates_it_and_keeps_the_link(team: Team):
     question = view["state"]["values"]["question"]["question"]["value"]
     assert question == "Should we split the billing service & its database?"
     await team.workspace.submit("dana", view["id"], form_values(question=question))
-    debate = await team.wait_for_end((await boards(team))[0]["ts"])
+    debate = await team.wait_for_end(await team.new_board())
     assert message["ts"].replace(".", "") in debate.setup.context
 
 
@@ -145,7 +138,7 @@ async def test_rounds_a_format_does_not_have_are_named_only_where_somebody_chose
     view = await estimated(team)
     values = form_values(question=QUESTION, format="council", rounds=rounds)
     await team.workspace.submit("dana", view["id"], values)
-    debate = await team.wait_for_end((await boards(team))[0]["ts"])
+    debate = await team.wait_for_end(await team.new_board())
     texts = [warning for warning in debate.setup.warnings if "rounds" in warning]
     assert (debate.setup.rounds, texts) == (1, list(notices))
 
@@ -183,7 +176,7 @@ async def test_a_long_message_of_a_direct_message_is_in_the_form_whole_and_reach
     values = form_values(question=ASKED, channel=here, context=parts[0])
     values["context-2"] = {"context-2": {"value": f"{parts[1]} And this was added."}}
     await workspace.submit("dana", view["id"], values)
-    debate = await team.wait_for_end((await boards(team))[0]["ts"])
+    debate = await team.wait_for_end(await team.new_board())
     assert debate.setup.context.split()[: len(text.split())] == text.split()
     assert "And this was added." in debate.setup.context
 
@@ -196,7 +189,7 @@ async def test_a_message_longer_than_a_context_may_be_is_cut_in_the_form_and_sta
         view = await estimated(team)
         parts = {field: typed_in(view, field) for field in ("context", "context-2")}
         await team.workspace.submit("dana", view["id"], form_values(question=ASKED, **parts))
-        debate = await team.wait_for_end((await boards(team))[0]["ts"])
+        debate = await team.wait_for_end(await team.new_board())
     assert parts["context-2"].endswith(" [… cut here]")
     assert " [… cut here]\n\nAsked about: http" in debate.setup.context
 
@@ -204,7 +197,7 @@ async def test_a_message_longer_than_a_context_may_be_is_cut_in_the_form_and_sta
 async def test_debate_this_on_any_post_of_a_debate_takes_the_question_of_that_debate(team: Team):
     root = await team.say("Our queue is slow.", user="alex")
     await team.say(f"@Moot {QUESTION}", root["ts"])
-    board = (await boards(team))[0]["ts"]
+    board = await team.new_board()
     await team.wait_for_end(board)
     await team.workspace.wait_for(lambda: len(team.thread(root["ts"])) > 3 or None)
     own = [board, *(message["ts"] for message in team.replies(board) if message.get("bot_id"))]
@@ -239,7 +232,7 @@ async def test_the_thread_of_a_message_is_offered_as_a_source(team: Team):
     assert "The message's thread" in json.dumps(view)
     values = form_values(question=ASKED, thread=["yes"])
     await team.workspace.submit("dana", view["id"], values)
-    debate = await team.wait_for_end((await boards(team))[0]["ts"])
+    debate = await team.wait_for_end(await team.new_board())
     (thread,) = debate.evidence
     assert thread.text == "alex: Our queue is slow.\nsam: Sam has the numbers: 2000 a day."
 
@@ -252,7 +245,7 @@ async def test_a_message_in_no_thread_offers_none_and_one_left_unticked_is_not_r
     await team.workspace.shortcut("dana", "debate_this", team.channel, message["ts"])
     view = await estimated(team)
     await team.workspace.submit("dana", view["id"], form_values(question=ASKED))
-    debate = await team.wait_for_end((await boards(team))[0]["ts"])
+    debate = await team.wait_for_end(await team.new_board())
     assert not debate.sources
 
 
@@ -272,7 +265,7 @@ async def test_a_channels_settings_hold_for_its_debates_and_the_channel_is_told(
         format="panel", rounds="1", agents=["finance", "product"], stewards=[alex], cost_cap="5"
     )
     await team.workspace.submit("dana", view["id"], values)
-    notices = await boards(team)
+    notices = await team.workspace.wait_for(lambda: team.workspace.messages(team.channel))
     assert "changed what holds for debates in this channel: format panel" in notices[0]["text"]
     board = await team.debate(QUESTION)
     debate = await team.wait_for_end(board)

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from bot.testing import BotSpec, Team, key_of, team_at_work
+from bot.testing import BotSpec, Team, team_at_work
 from core.debate.state import Debate, Status
 from core.settings import EvidenceLimits, ToolServer, ToolSource
 from tests.core.evidence.test_tools import STDIO
@@ -25,10 +25,8 @@ def shelf(**fields: object) -> ToolServer:
 
 async def debated(team: Team) -> tuple[str, Debate]:
     await team.say(f"@Moot {QUESTION}")
-    boards = await team.workspace.wait_for(
-        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
-    )
-    return boards[0]["ts"], await team.wait_for_end(boards[0]["ts"])
+    board = await team.new_board()
+    return board, await team.wait_for_end(board)
 
 
 @pytest.mark.slow

@@ -158,10 +158,7 @@ async def outsider(team: Team) -> AsyncGenerator[Intruder]:
         "dana", "board-room", "plan.txt", content, thread_ts=root["ts"]
     )
     await room.say(f"@Moot {QUESTION}", root["ts"])
-    boards = await team.workspace.wait_for(
-        lambda: [message for message in team.workspace.messages("board-room") if key_of(message)]
-    )
-    board = boards[0]["ts"]
+    board = await room.new_board()
     debate = await room.wait_for_end(board)
     assert debate.status is Status.CONCLUDED
     assert IN_FILE in debate.evidence[1].text

@@ -11,7 +11,7 @@ import pytest
 from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel
 from bot.slack.ids import ActionId
-from bot.testing import BotSpec, Team, key_of, quick_workspace, running_bot
+from bot.testing import BotSpec, Team, quick_workspace, running_bot
 from core.debate.evidence import SourceKind
 from core.debate.rules import Clarifying
 from core.debate.turn import Act
@@ -21,7 +21,7 @@ from slack_on_loopback import run_workspace
 from tests.command_line import moot
 from tests.core.evidence.office import a_pdf
 from tests.logs import process_kept
-from tests.scenarios.test_clarifications import asking, card_of, debate_at
+from tests.scenarios.test_clarifications import asking
 
 #: A word for each place that people and models write to, each in its own sentence.
 QUESTION, NOTE, ANSWER = "wombatcanary", "quokkacanary", "numbatcanary"
@@ -85,7 +85,7 @@ async def debates_with_canaries(team: Team, models: ScriptedProvider) -> tuple[s
     await share("alex", team.channel, f"{NAME}.pdf", PDF, thread_ts=root["ts"])
     await team.say(f"@Moot Kafka or PostgreSQL as our {QUESTION} queue?", root["ts"])
     board = await newest_board(team, 1)
-    await card_of(team, board)
+    await team.wait_for_card(board)
     for reply in (f"1: {ANSWER} people", f"2: a {ANSWER}", f"3: some {ANSWER}", f"Ask {NOTE}."):
         await team.say(reply, board)
     await team.wait_for_log(board, lambda debate: debate.notes)
@@ -113,13 +113,13 @@ async def debates_with_canaries(team: Team, models: ScriptedProvider) -> tuple[s
     # It reads this decision as a source; Slack refuses its posts after the card.
     await team.say(f"@Moot Where do {UNSENT} tasks live from now on?")
     later = await newest_board(team, 2)
-    card = await card_of(team, later)
+    card = await team.wait_for_card(later)
     team.workspace.faults.server_error("chat.postMessage", times=None)
     await team.click(card["ts"], ActionId.SKIP_ALL.value)
     async with asyncio.timeout(300):
         while not await waits_to_be_sent(team, later, UNSENT):  # noqa: ASYNC110 - its own reads
             await asyncio.sleep(0.02)
-    reader = await debate_at(team, later)
+    reader = await team.debate_at(later)
     (source,) = reader.evidence
     assert source.reference.kind is SourceKind.DECISION
     assert WHY in source.text
@@ -129,19 +129,12 @@ async def debates_with_canaries(team: Team, models: ScriptedProvider) -> tuple[s
 
 async def newest_board(team: Team, number: int) -> str:
     """Wait for the board of the debate with this number, from 1; return its timestamp."""
-
-    def boards() -> list[str]:
-        messages = team.workspace.messages(team.channel)
-        return [str(message["ts"]) for message in messages if key_of(message).endswith("/board")]
-
-    return (await team.workspace.wait_for(lambda: boards()[number - 1 :]))[0]
+    return (await team.workspace.wait_for(lambda: team.boards()[number - 1 :]))[0]
 
 
 async def waits_to_be_sent(team: Team, board: str, word: str) -> bool:
     """Whether the word is in a reply that is queued for Slack."""
-    rows = await team.moot.context.posts.rows_of_debate(
-        key_of(team.thread(board)[0]).partition("/")[0]
-    )
+    rows = await team.moot.context.posts.rows_of_debate(team.debate_id(board))
     return any(row.ts is None and word in str(row.payload) for row in rows if row.thread_key)
 
 

@@ -16,7 +16,7 @@ import bot.store.tables
 import core.store.tables
 from bot.queue.rows import NewPost, Posts
 from bot.store.records import ChannelSettings
-from bot.testing import BotSpec, key_of, quick_workspace, running_bot
+from bot.testing import BotSpec, quick_workspace, running_bot
 from core.debate.contributions import Note
 from core.debate.debate_events import DebateStarted
 from core.debate.log import Event, event_to_json
@@ -171,11 +171,9 @@ async def test_a_token_in_a_files_name_reaches_no_prompt_no_post_and_no_database
                 b"We lose about 20 jobs a week.",
                 text="@Moot Kafka or PostgreSQL?",
             )
-            [board, *_] = await workspace.wait_for(
-                lambda: [message for message in workspace.messages(team.channel) if key_of(message)]
-            )
-            debate = await team.wait_for_end(board["ts"])
-            posts = json.dumps([board, *team.replies(board["ts"])])
+            board = await team.new_board()
+            debate = await team.wait_for_end(board)
+            posts = json.dumps(team.thread(board))
             stored = content(tmp_path / "moot.db")
     prompts = "".join(f"{part.label}{quote(part, 'k7f3q9zz')}" for part in parts_of(model))
 

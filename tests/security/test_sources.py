@@ -6,7 +6,7 @@ import json
 import docx
 import pytest
 
-from bot.testing import BotSpec, key_of, team_at_work
+from bot.testing import BotSpec, team_at_work
 from core.acts.citing import source_parts
 from core.debate.evidence import CitationStatus
 from core.debate.turn import Act
@@ -91,12 +91,8 @@ async def test_the_text_of_a_source_is_never_logged(capfd: pytest.CaptureFixture
             "alex", team.channel, "secret-name.txt", f"{words} more".encode(), thread_ts=root["ts"]
         )
         await team.say("@Moot Kafka or PostgreSQL for our jobs?", root["ts"])
-        boards = await team.workspace.wait_for(
-            lambda: [
-                message for message in team.workspace.messages(team.channel) if key_of(message)
-            ]
-        )
-        debate = await team.wait_for_end(boards[0]["ts"])
+        board = await team.new_board()
+        debate = await team.wait_for_end(board)
     assert [bool(source.text) for source in debate.evidence] == [True, True]
     out, err = capfd.readouterr()
     assert "Zinnober" not in out + err
