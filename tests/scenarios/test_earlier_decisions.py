@@ -11,6 +11,7 @@ from core.debate.turn import Act
 from core.request import ModelRequest, PartKind
 from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply
 from core.transcript.report import report
+from tests.scenarios.test_deciding import decide
 
 CITED = '[d1: "Decision: Use PostgreSQL."]'
 
@@ -26,9 +27,7 @@ async def decided(team: Team, question: str) -> Debate:
     """Hold a debate and accept its verdict."""
     board = await team.debate(question)
     debate = await team.wait_for_end(board)
-    await team.click(team.verdict(board), ActionId.ACCEPT.value)
-    views = await team.workspace.wait_for(lambda: team.workspace.views(team.user))
-    await team.workspace.submit(team.user, views[0]["id"], {})
+    await decide(team, board, ActionId.ACCEPT)
     await team.wait_until_sent()
     return debate
 

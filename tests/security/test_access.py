@@ -21,6 +21,7 @@ from core.debate.log import event_to_json
 from core.debate.state import Debate, Status
 from core.ports import DebateFilter
 from core.use_cases.choices import NO_PLAYBOOK
+from tests.scenarios.test_deciding import chosen_why, decide
 from tests.security.sending import ANY_PACE, a_command, example, http_team, send
 
 #: All tests share one bot and one debate, because no attempt changes anything.
@@ -162,10 +163,7 @@ async def outsider(team: Team) -> AsyncGenerator[Intruder]:
     debate = await room.wait_for_end(board)
     assert debate.status is Status.CONCLUDED
     assert IN_FILE in debate.evidence[1].text
-    await room.click(room.verdict(board), ActionId.ACCEPT.value)
-    form = (await team.workspace.wait_for(lambda: team.workspace.views("dana")))[0]
-    why = {"why": {"why": {"value": f"The {IN_DECISION} wants it."}}}
-    await team.workspace.submit("dana", form["id"], why)
+    await decide(room, board, ActionId.ACCEPT, chosen_why(f"The {IN_DECISION} wants it."))
     await room.wait_until_sent()
     await room.type(f"export {debate.id} page")
     assert PAGES.base in room.ephemeral_texts()[-1]

@@ -22,6 +22,7 @@ from tests.command_line import moot
 from tests.core.evidence.office import a_pdf
 from tests.logs import process_kept
 from tests.scenarios.test_clarifications import asking
+from tests.scenarios.test_deciding import chosen_why, decide
 
 #: A word for each place that people and models write to, each in its own sentence.
 QUESTION, NOTE, ANSWER = "wombatcanary", "quokkacanary", "numbatcanary"
@@ -96,9 +97,7 @@ async def debates_with_canaries(team: Team, models: ScriptedProvider) -> tuple[s
     await team.type(f"search {QUESTION}")
     assert debate.id in team.ephemeral_texts()[-1]
 
-    await team.click(team.verdict(board), ActionId.ACCEPT.value)
-    views = await team.workspace.wait_for(lambda: team.workspace.views(team.user))
-    await team.workspace.submit(team.user, views[0]["id"], {"why": {"why": {"value": WHY}}})
+    await decide(team, board, ActionId.ACCEPT, chosen_why(WHY))
     await team.wait_until_sent()
     await team.type(f"outcome {debate.id}")
     form = team.workspace.views(team.user)[-1]
