@@ -50,7 +50,7 @@ USER = "dana"
 CHANNEL = "architecture"
 MODEL = "scripted-1"
 #: Long time limits, so that a slow machine does not fail tests.
-UNHURRIED = DEFAULT_TIMEOUTS.scaled(10)
+UNHURRIED = Timeouts(**{name: 10 * seconds for name, seconds in vars(DEFAULT_TIMEOUTS).items()})
 #: Retries of model calls without a wait.
 QUICK_RETRIES = RetryPolicy(tries=2, first_wait=0.01, longest_wait=0.02)
 

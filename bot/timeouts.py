@@ -4,7 +4,7 @@ Slack waits three seconds for the answer to a command, a click or a form, and th
 the person: https://docs.slack.dev/interactivity/handling-user-interaction
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,9 +22,6 @@ class Timeouts:
     names: float = 0.7
     #: One part of `/health`; `moot health` and load balancers wait about five seconds.
     check: float = 3.0
-
-    def scaled(self, factor: float) -> "Timeouts":
-        return Timeouts(**{name: factor * seconds for name, seconds in asdict(self).items()})
 
 
 DEFAULT_TIMEOUTS = Timeouts()
