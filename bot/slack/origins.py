@@ -146,18 +146,14 @@ def message_text(message: Mapping[str, Any]) -> MessageText:
     forwarded = list[str]()
     for attachment in _objects(value_at(message, "attachments")):
         attachment_text = _attachment_text(attachment)
-        if _is_forward(attachment, text):
+        is_unfurl = value_at(attachment, "is_msg_unfurl")
+        is_linked = is_unfurl and text_at(attachment, "from_url") in text
+        if value_at(attachment, "is_share") or (is_unfurl and not is_linked):  # forwarded
             author = text_at(attachment, "author_name") or text_at(attachment, "author_subname")
             forwarded.append(f"[Forwarded from {author or 'another message'}: {attachment_text}]")
         elif not text_at(attachment, "from_url"):
             parts.append(attachment_text)
     return MessageText("\n".join(part for part in parts if part.strip()), tuple(forwarded))
-
-
-def _is_forward(attachment: Mapping[str, Any], text: str) -> bool:
-    is_unfurl = value_at(attachment, "is_msg_unfurl")
-    is_linked = is_unfurl and text_at(attachment, "from_url") in text
-    return bool(value_at(attachment, "is_share") or (is_unfurl and not is_linked))
 
 
 def _attachment_text(attachment: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, cast
 import aiohttp
 from slack_sdk.errors import SlackApiError
 
-from bot.slack.payloads import Refusal, refusal_of
+from bot.slack.payloads import refusal_of
 
 TOO_MANY = 429
 SERVER_ERROR = 500
@@ -130,16 +130,13 @@ def outcome_of(error: BaseException) -> Outcome:
             return Unknown(f"Slack failed ({refusal.error or status})")
         if refusal.error in REFUSED_TOKENS:
             return Retry(f"Slack refuses the bot token ({refusal.error})")
-        return Rejection(_reason(refusal), refusal.error)
+        reason = _REASONS.get(refusal.error, f"Slack refuses it ({refusal.error}).")
+        if refusal.error == "missing_scope":
+            scope = refusal.needed or "one that this needs"
+            reason = f"Moot lacks the permission {scope}; reinstall it with the current manifest."
+        return Rejection(reason, refusal.error)
     if isinstance(error, aiohttp.ClientConnectorError):
         return Retry("Slack cannot be reached")
     if isinstance(error, OSError | aiohttp.ClientError):  # TimeoutError is an OSError
         return Unknown(f"no answer from Slack ({type(error).__name__})")
     return Rejection(f"Moot itself failed ({type(error).__name__})", "our_fault")
-
-
-def _reason(refusal: Refusal) -> str:
-    if refusal.error == "missing_scope":
-        scope = refusal.needed or "one that this needs"
-        return f"Moot lacks the permission {scope}; reinstall it with the current manifest."
-    return _REASONS.get(refusal.error, f"Slack refuses it ({refusal.error}).")

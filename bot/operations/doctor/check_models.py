@@ -123,7 +123,10 @@ async def _check(
 ) -> Sequence[Finding]:
     subject = f"{server.name} ({server.variable})" if server.variable else server.name
     if provider is None or not server.is_set:
-        return [_missing_key(server, subject)]
+        if not server.models:
+            return [skip(subject, "no key is set; nothing uses it")]
+        text = "the settings use it, but no key is set"
+        return [bad(subject, text, f"Set {server.variable}.", is_configuration=True)]
     try:
         # The cheapest call that shows whether a key is accepted.
         names = await provider.models() if isinstance(provider, ModelLists) else ()
@@ -142,13 +145,6 @@ async def _check(
         if server.name == _OLLAMA and any(_is_same(model, name) for name in names)
     ]
     return [first, *answers, *contexts]
-
-
-def _missing_key(server: _Server, subject: str) -> Finding:
-    if not server.models:
-        return skip(subject, "no key is set; nothing uses it")
-    text = "the settings use it, but no key is set"
-    return bad(subject, text, f"Set {server.variable}.", is_configuration=True)
 
 
 def _server_problem(server: _Server, subject: str, error: MootError) -> Finding:
