@@ -74,3 +74,9 @@ async def open_page(browser: Browser, sample: Sample) -> AsyncIterator[Open]:
     for context in contexts:
         await context.close()
     assert broken == []
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def page(open_page: Open, sample: Sample) -> Page:
+    """The page at #general."""
+    return await open_page(sample.address())

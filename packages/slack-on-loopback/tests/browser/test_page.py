@@ -64,10 +64,7 @@ async def test_the_page_asks_no_other_host(open_page: Open, sample: Sample) -> N
     assert [url for url in urls if not url.startswith((sample.ws.url, "data:"))] == []
 
 
-async def test_a_thread_is_read_and_answered_by_keyboard_alone(
-    open_page: Open, sample: Sample
-) -> None:
-    page = await open_page(sample.address())
+async def test_a_thread_is_read_and_answered_by_keyboard_alone(page: Page, sample: Sample) -> None:
     await page.locator("#main .row").last.wait_for()
     await page.evaluate("document.body.tabIndex = -1; document.body.focus()")
     await page.keyboard.press("Tab")
@@ -88,8 +85,7 @@ async def test_a_thread_is_read_and_answered_by_keyboard_alone(
     assert sample.ws.thread("general", sample.board)[-1]["text"] == "2: about 10k rps"
 
 
-async def test_mentions_are_sent_as_ids(open_page: Open, sample: Sample) -> None:
-    page = await open_page(sample.address())
+async def test_mentions_are_sent_as_ids(page: Page, sample: Sample) -> None:
     area = page.get_by_label("Message #general")
     await area.fill("@Echo A or B in #random? @Priya")
     await page.keyboard.press("Enter")
@@ -121,10 +117,7 @@ async def fill_form(page: Page) -> None:
     await page.get_by_label("Day").fill("2027-01-02")
 
 
-async def test_a_form_sends_every_kind_of_input(
-    open_page: Open, sample: Sample, bot: Recorder
-) -> None:
-    page = await open_page(sample.address())
+async def test_a_form_sends_every_kind_of_input(page: Page, sample: Sample, bot: Recorder) -> None:
     await page.locator("#main .row").first.wait_for()
     sample.open_form()
     await expect(page.get_by_label("Question")).to_be_focused()
@@ -149,9 +142,8 @@ async def test_a_form_sends_every_kind_of_input(
 
 
 async def test_a_form_shows_what_is_wrong_at_the_field(
-    open_page: Open, sample: Sample, bot: Recorder
+    page: Page, sample: Sample, bot: Recorder
 ) -> None:
-    page = await open_page(sample.address())
     await page.locator("#main .row").first.wait_for()
     sample.open_form()
     await page.get_by_label("Rounds").fill("")
@@ -170,8 +162,7 @@ async def test_a_form_shows_what_is_wrong_at_the_field(
     await expect(page.get_by_label("Rounds")).to_be_focused()
 
 
-async def test_focus_stays_in_a_form_and_returns_after_it(open_page: Open, sample: Sample) -> None:
-    page = await open_page(sample.address())
+async def test_focus_stays_in_a_form_and_returns_after_it(page: Page, sample: Sample) -> None:
     await page.locator("#main .row").first.wait_for()
     await page.get_by_label("Message #general").focus()
     sample.open_form()
@@ -188,8 +179,7 @@ async def test_focus_stays_in_a_form_and_returns_after_it(open_page: Open, sampl
     await sample.ws.wait_for(lambda: not sample.ws.views("dana"))
 
 
-async def test_an_updated_view_keeps_what_was_typed(open_page: Open, sample: Sample) -> None:
-    page = await open_page(sample.address())
+async def test_an_updated_view_keeps_what_was_typed(page: Page, sample: Sample) -> None:
     await page.locator("#main .row").first.wait_for()
     view, dana = sample.open_form(), sample.ws.user("dana").id
     await page.get_by_label("Question").fill("Half a question")
@@ -201,9 +191,8 @@ async def test_an_updated_view_keeps_what_was_typed(open_page: Open, sample: Sam
 
 
 async def test_a_button_with_a_confirmation_asks_first(
-    open_page: Open, sample: Sample, bot: Recorder
+    page: Page, sample: Sample, bot: Recorder
 ) -> None:
-    page = await open_page(sample.address())
     stop = page.locator("#main").get_by_role("button", name="Stop")
     await stop.click()
     await expect(page.get_by_role("heading", name="Stop the poll?")).to_be_visible()
@@ -218,9 +207,8 @@ async def test_a_button_with_a_confirmation_asks_first(
 
 
 async def test_a_message_that_changes_keeps_the_focus_on_its_button(
-    open_page: Open, sample: Sample
+    page: Page, sample: Sample
 ) -> None:
-    page = await open_page(sample.address())
     pause = row(page, sample.board).get_by_role("button", name="Pause")
     await pause.focus()
     where = {"channel": sample.ws.channel("general").id, "ts": sample.board}
@@ -332,8 +320,7 @@ async def test_the_page_opens_a_channel_and_marks_what_is_said_elsewhere(
     await expect(link.locator(".badge")).to_have_count(0)
 
 
-async def test_a_lost_connection_is_shown_and_healed(open_page: Open, sample: Sample) -> None:
-    page = await open_page(sample.address())
+async def test_a_lost_connection_is_shown_and_healed(page: Page, sample: Sample) -> None:
     open_sockets: list[WebSocketRoute] = []
     away = [False]
 
@@ -357,10 +344,7 @@ async def test_a_lost_connection_is_shown_and_healed(open_page: Open, sample: Sa
     await expect(page.locator("#main .row").last).to_contain_text("said in the gap")
 
 
-async def test_what_overtakes_the_answer_to_a_fetch_is_not_lost(
-    open_page: Open, sample: Sample
-) -> None:
-    page = await open_page(sample.address())
+async def test_what_overtakes_the_answer_to_a_fetch_is_not_lost(page: Page, sample: Sample) -> None:
     await page.locator("#main .row").last.wait_for()
     fetched, go_on = asyncio.Event(), asyncio.Event()
 
@@ -379,8 +363,7 @@ async def test_what_overtakes_the_answer_to_a_fetch_is_not_lost(
     await expect(page.locator("#thread .row").last).to_contain_text("I was faster.")
 
 
-async def test_an_app_that_is_away_is_named(open_page: Open, sample: Sample, bot: Recorder) -> None:
-    page = await open_page(sample.address())
+async def test_an_app_that_is_away_is_named(page: Page, sample: Sample, bot: Recorder) -> None:
     bar = page.locator("#app-bar")
     await expect(bar).to_be_hidden()
     sample.ws.revoke_token()
@@ -389,10 +372,7 @@ async def test_an_app_that_is_away_is_named(open_page: Open, sample: Sample, bot
     await expect(bar).to_be_hidden()
 
 
-async def test_a_failed_command_and_a_private_note_are_shown(
-    open_page: Open, sample: Sample
-) -> None:
-    page = await open_page(sample.address())
+async def test_a_failed_command_and_a_private_note_are_shown(page: Page, sample: Sample) -> None:
     note = page.locator("#main .row").last
     await expect(note).to_contain_text("Only visible to you")
     await expect(note).to_contain_text("psst")
@@ -401,8 +381,7 @@ async def test_a_failed_command_and_a_private_note_are_shown(
     await expect(page.get_by_role("alert").filter(has_text="/echo failed")).to_be_visible()
 
 
-async def test_pins_mark_messages_and_fill_the_strip(open_page: Open, sample: Sample) -> None:
-    page = await open_page(sample.address())
+async def test_pins_mark_messages_and_fill_the_strip(page: Page, sample: Sample) -> None:
     first = sample.ws.messages("general")[0]["ts"]
     pin(sample.ws.runtime, sample.ws.channel("general"), first, sample.ws.user("sam").id)
     await expect(row(page, first).locator(".pin-mark")).to_be_visible()
@@ -412,9 +391,8 @@ async def test_pins_mark_messages_and_fill_the_strip(open_page: Open, sample: Sa
 
 
 async def test_a_message_shortcut_is_at_the_message(
-    open_page: Open, sample: Sample, bot: Recorder
+    page: Page, sample: Sample, bot: Recorder
 ) -> None:
-    page = await open_page(sample.address())
     message = sample.ws.messages("general")[0]
     await row(page, message["ts"]).hover()
     await row(page, message["ts"]).get_by_role("button", name="Echo this").click()
@@ -434,8 +412,7 @@ async def test_agents_have_their_own_name_and_icon(open_page: Open, sample: Samp
     await expect(broadcast.locator(".mark a")).to_have_attribute("href", sample.thread)
 
 
-async def test_a_text_file_can_be_read_in_place(open_page: Open, sample: Sample) -> None:
-    page = await open_page(sample.address())
+async def test_a_text_file_can_be_read_in_place(page: Page, sample: Sample) -> None:
     await page.get_by_role("button", name="Preview").click()
     preview = page.get_by_role("region", name="Preview of decision.md")
     await expect(preview).to_contain_text("# Decision")
@@ -456,8 +433,7 @@ async def test_the_home_of_the_app_is_shown_and_follows_it(
     await expect(page.get_by_role("heading", name="None left")).to_be_visible()
 
 
-async def test_a_person_acts_as_another(open_page: Open, sample: Sample) -> None:
-    page = await open_page(sample.address())
+async def test_a_person_acts_as_another(page: Page, sample: Sample) -> None:
     await page.get_by_label("You act as").select_option("Alex")
     await page.wait_for_url(f"**user={sample.ws.user('alex').id}**")
     area = page.get_by_label("Message #general")
@@ -508,9 +484,8 @@ async def test_a_phone_shows_one_pane_and_never_scrolls_sideways(
 
 
 async def test_the_guide_says_what_to_look_at_opens_the_thread_and_types(
-    open_page: Open, sample: Sample
+    page: Page, sample: Sample
 ) -> None:
-    page = await open_page(sample.address())
     bar, area = page.get_by_role("region", name="Guide"), page.locator("#main textarea")
     await expect(bar).to_be_hidden()
     own = GuideButton(label="Ask your own", types="/echo ")
