@@ -84,20 +84,35 @@ class SocketTransport:
             await ws.send_json(hello)
             self.changed()
             async for message in ws:
-                if message.type is WSMsgType.TEXT:
-                    self._acknowledge(message.data)
+                if message.type is not WSMsgType.TEXT:
+                    continue
+                acknowledged = as_object(parse_json(message.data)) or {}
+                waiting = self._waiting.get(text_at(acknowledged, "envelope_id"))
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(answer_body(acknowledged.get("payload")))
         finally:
             self.sockets.remove(socket)
             self.changed()
         return ws
 
     async def send(self, envelope: Envelope, seconds: float) -> Acknowledgement:
-        """Send one envelope over one socket and wait for its acknowledgement."""
-        envelope_id = secrets.token_hex(16)
+        """Send one envelope over the next socket and wait for its acknowledgement."""
+        if not (sockets := self._open()):
+            return Acknowledgement(acked=False, reason="connection_failed")
+        self._turn += 1
+        envelope_id, is_event = secrets.token_hex(16), envelope.kind == "events_api"
+        retries = {"retry_attempt": envelope.attempt, "retry_reason": envelope.reason}
+        message = {
+            "envelope_id": envelope_id,
+            "type": envelope.kind,
+            "payload": envelope.payload,
+            "accepts_response_payload": not is_event,
+            **(retries if is_event else {}),
+        }
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting[envelope_id] = answer
         try:
-            await self._next_socket().ws.send_json(_envelope(envelope_id, envelope))
+            await sockets[self._turn % len(sockets)].ws.send_json(message)
             body = await asyncio.wait_for(answer, seconds)
         except TimeoutError:
             return Acknowledgement(acked=False, reason="timeout")
@@ -140,34 +155,9 @@ class SocketTransport:
     def _open(self) -> list[Socket]:
         return [socket for socket in self.sockets if not (socket.draining or socket.ws.closed)]
 
-    def _next_socket(self) -> Socket:
-        sockets = self._open()
-        if not sockets:
-            raise ConnectionError
-        self._turn += 1
-        return sockets[self._turn % len(sockets)]
-
-    def _acknowledge(self, text: str) -> None:
-        message = as_object(parse_json(text)) or {}
-        waiting = self._waiting.get(text_at(message, "envelope_id"))
-        if waiting is not None and not waiting.done():
-            waiting.set_result(answer_body(message.get("payload")))
-
 
 def answer_body(payload: object) -> Json:
     """Return an acknowledgement's payload; a plain string is a message."""
     if isinstance(payload, str):
         return {"text": payload} if payload else {}
     return as_object(payload) or {}
-
-
-def _envelope(envelope_id: str, envelope: Envelope) -> Json:
-    is_event = envelope.kind == "events_api"
-    retries = {"retry_attempt": envelope.attempt, "retry_reason": envelope.reason}
-    return {
-        "envelope_id": envelope_id,
-        "type": envelope.kind,
-        "payload": envelope.payload,
-        "accepts_response_payload": not is_event,
-        **(retries if is_event else {}),
-    }

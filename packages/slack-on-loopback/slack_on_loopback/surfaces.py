@@ -97,7 +97,10 @@ def take_action(runtime: Runtime, surface: Surface, choice: Json) -> Json:
     else:
         field = modals.VALUE_FIELD[kind]
         action |= copy({field: choice.get(field)})
-        _check_options(element, action[field])
+        chosen = [*objects([action[field]]), *objects(action[field])]
+        offered = {text_at(option, "value") for option in objects(element.get("options"))}
+        if not {text_at(option, "value") for option in chosen} <= offered:
+            raise PersonRefusal("no_such_option", f"Not an option: {compact(chosen)}")
     modals.keep_typed(surface.source, child(choice, "values"))
     modals.keep_typed(surface.source, {block_id: {element["action_id"]: action}})
     return action
@@ -109,10 +112,3 @@ def _element(source: Json, choice: Json) -> tuple[str, Json]:
         if element["action_id"] == action_id and wanted in {"", block_id}:
             return block_id, element
     raise PersonRefusal("no_such_element", "This button or menu is not there any more.")
-
-
-def _check_options(element: Json, value: object) -> None:
-    chosen = [*objects([value]), *objects(value)]
-    offered = {text_at(item, "value") for item in objects(element.get("options"))}
-    if not {text_at(option, "value") for option in chosen} <= offered:
-        raise PersonRefusal("no_such_option", f"Not an option: {compact(chosen)}")
