@@ -274,16 +274,13 @@ def questions_needed(
     return ceil(plain / 4 * (1 + sqrt(1 + 4 / (plain * gain))) ** 2)
 
 
-def smallest_effect(
-    questions: int, *, differing: float = USUALLY_DIFFERING, comparisons: int = 1
-) -> float | None:
+def smallest_effect(questions: int, *, comparisons: int = 1) -> float | None:
     """The smallest gain in accuracy that so many questions find four times of five; None: none.
 
     In whole percentage points, rounded up; see `questions_needed`.
     """
-    for gain in range(1, int(differing * 100) + 1):
-        needed = questions_needed(gain / 100, differing=differing, comparisons=comparisons)
-        if needed <= questions:
+    for gain in range(1, int(USUALLY_DIFFERING * 100) + 1):
+        if questions_needed(gain / 100, comparisons=comparisons) <= questions:
             return gain / 100
     return None
 

@@ -255,7 +255,10 @@ def _gates(questions: Sequence[ReplayedQuestion]) -> str:
     """What is kept of the debate's gain if only some questions are debated."""
     gates: Sequence[tuple[str, Callable[[ReplayedQuestion], bool]]] = (
         ("nobody debates: the vote", lambda _: False),
-        (f"first answers {round(GAP_FROM * 100)} points apart", lambda q: _spread(q) >= GAP_FROM),
+        (
+            f"first answers {round(GAP_FROM * 100)} points apart",
+            lambda q: spread_of(YES, q.first.values()) >= GAP_FROM,
+        ),
         ("Moot's gate", lambda q: not agreement(q.first).is_agreed),
         ("everybody debates", lambda _: True),
     )
@@ -280,10 +283,6 @@ def _gates(questions: Sequence[ReplayedQuestion]) -> str:
         "Gain kept (Brier / log loss / right)",
     )
     return table(head, rows)
-
-
-def _spread(question: ReplayedQuestion) -> float:
-    return spread_of(YES, question.first.values())
 
 
 def _worths(
