@@ -1,12 +1,11 @@
 """Contract of `Reservations`, for each implementation; and a cap that two processes share."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
@@ -39,16 +38,10 @@ ANN = Turn(act=Act.PROPOSAL, round=1, agent="ann")
 Store = SqlDebateStore
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    location = f"sqlite+aiosqlite:///{tmp_path}/debates.db"
-    if request.param == "postgres":
-        location = request.getfixturevalue("on_postgres")
-    async with await Database.open(location) as database:
-        await prepare(database)
-        store = SqlDebateStore(database)
-        await store.create("d1", DebateStarted(setup=a_setup()), origin="o1", at=NOON)
-        yield store
+@pytest.fixture
+async def store(store: Store) -> Store:
+    await store.create("d1", DebateStarted(setup=a_setup()), origin="o1", at=NOON)
+    return store
 
 
 def day_cap(limit: str = "1.00") -> Cap:

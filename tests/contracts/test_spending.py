@@ -1,6 +1,5 @@
 """Contract of `Spending`, for each implementation; and the installation's secret."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -33,16 +32,6 @@ EVENING = datetime(2026, 11, 2, 23, 59, 59, tzinfo=UTC)
 MONDAY = EVENING.date()
 TUESDAY = MONDAY + timedelta(days=1)
 Store = SqlDebateStore
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    location = f"sqlite+aiosqlite:///{tmp_path}/debates.db"
-    if request.param == "postgres":
-        location = request.getfixturevalue("on_postgres")
-    async with await Database.open(location) as database:
-        await prepare(database)
-        yield SqlDebateStore(database)
 
 
 def start(person: str = "U1", workspace: str = "T1") -> DebateStarted:

@@ -1,9 +1,7 @@
 """Contract of `DebateStore`, for each implementation."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 
 import pytest
 
@@ -20,22 +18,9 @@ from core.debate.turn import Act, Turn
 from core.debate.turn_events import ContributionMade, TurnFailed
 from core.errors import DebateUnknown, RunLost, StoreError
 from core.ports import DebateFilter, DebateStore, RunToken
-from core.store.database import Database
-from core.store.debates import SqlDebateStore
-from core.store.tables import prepare
 
 NOON = datetime(2026, 11, 2, 12, 0, 0, 123456, tzinfo=UTC)
 JOAN = Person(id="U1", name="Joan")
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[DebateStore]:
-    location = f"sqlite+aiosqlite:///{tmp_path}/debates.db"
-    if request.param == "postgres":
-        location = request.getfixturevalue("on_postgres")
-    async with await Database.open(location) as database:
-        await prepare(database)
-        yield SqlDebateStore(database)
 
 
 def agent(agent_id: str) -> Agent:
