@@ -28,7 +28,7 @@ from core.debate.turn_events import (
     VerdictReached,
 )
 from core.debate.verdict import VerdictSource
-from core.errors import CallFailed, RequestRejected
+from core.errors import CallFailed, DebateUnknown, RequestRejected
 from core.llm.call import ModelCalls
 from core.llm.prompt_text import prompt_text
 from core.request import ModelRequest
@@ -96,31 +96,37 @@ class PostedOnce:
 
     async def _shown(self, post: NewPost, seq: int) -> Mapping[str, Any]:
         """What a living post shows after an event."""
-        log = LogInMemory([recorded for recorded in self._log if recorded.seq <= seq])
-        key = post.key.removesuffix(_EDIT)
-        living = LivingPosts(log)
-        values: dict[str, Any] = {**vars(post), "key": key, "payload": {}}
-        row = PostRow(
-            **values,
-            id=1,
-            state=PostState.SENT,
-            owner=None,
-            attempted_at=None,
-            attempts=1,
-            ts=None,
-            error=None,
-        )
-        return (await living.render([row])).contents[key]
+        log = [recorded for recorded in self._log if recorded.seq <= seq]
+        return await shown(log, replace(post, key=post.key.removesuffix(_EDIT), payload={}))
+
+
+async def shown(log: Sequence[RecordedEvent], post: NewPost, **facts: Any) -> Mapping[str, Any]:
+    """What a living post shows at the end of a log."""
+    values: dict[str, Any] = vars(post)
+    row = PostRow(
+        **values,
+        id=1,
+        state=PostState.SENT,
+        owner=None,
+        attempted_at=None,
+        attempts=1,
+        ts=None,
+        error=None,
+    )
+    living = LivingPosts(LogInMemory(log), **facts)
+    return (await living.render([row])).contents[post.key]
 
 
 @dataclass(frozen=True)
 class LogInMemory:
-    """The log of one debate."""
+    """The log of one debate, as a store gives it."""
 
     log: Sequence[RecordedEvent]
 
     async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
-        del debate_id
+        assert {recorded.debate_id for recorded in self.log} <= {debate_id}
+        if not self.log:
+            raise DebateUnknown(f"There is no debate {debate_id}.")
         return [recorded for recorded in self.log if recorded.seq > after]
 
 

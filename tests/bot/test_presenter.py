@@ -1,8 +1,8 @@
 """People see each thing once, in an order that reads well, whatever order turns end in."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from bot.presenter.posts import posts_of, turn_of
 from bot.presenter.reading_order import ReadingPosition, release_after
-from bot.presenter.sink import LivingPosts, Presenter
-from bot.queue.rows import DebateProgress, NewPost, PostRow, PostState
+from bot.presenter.sink import Presenter
+from bot.queue.rows import DebateProgress, NewPost
 from bot.slack.ids import (
     board_key,
     headline_key,
@@ -27,9 +27,10 @@ from core.debate.people_events import DebatePaused, DebateWanted
 from core.debate.rules import When
 from core.debate.state import Status
 from core.debate.turn import Act
-from core.errors import DebateUnknown, StoreDown
+from core.errors import StoreDown
 from core.rules.formats.registry import format_of
 from core.testing import a_setup
+from tests.bot.golden_debates import LogInMemory, shown
 from tests.bot.plays import DEBATE_ID, Choose, a_log, play
 
 SETUP = a_setup()
@@ -67,36 +68,6 @@ class Queue:
             self.sent.setdefault(post.key, post)
         if progress:
             self.progress.append(progress)
-
-
-async def view_of(log: Sequence[RecordedEvent], post: NewPost, **facts: Any) -> Mapping[str, Any]:
-    """What a living post shows at the end of a log."""
-    values: dict[str, Any] = vars(post)
-    row = PostRow(
-        **values,
-        id=1,
-        state=PostState.SENT,
-        owner=None,
-        attempted_at=None,
-        attempts=1,
-        ts=None,
-        error=None,
-    )
-    living = LivingPosts(Log(log), **facts)
-    return (await living.render([row])).contents[post.key]
-
-
-class Log:
-    """The log of one debate, as a store gives it."""
-
-    def __init__(self, log: Sequence[RecordedEvent]) -> None:
-        self._log = log
-
-    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
-        assert {event.debate_id for event in self._log} <= {debate_id}
-        if not self._log:
-            raise DebateUnknown(f"There is no debate {debate_id}.")
-        return [event for event in self._log if event.seq > after]
 
 
 async def publish(presenter: Presenter, log: Sequence[RecordedEvent], start: int, end: int) -> None:
@@ -169,7 +140,7 @@ async def queued(log: Sequence[RecordedEvent], *parts: tuple[int, int]) -> Queue
     """What presenters queue that were told of these parts of a log, one after the other."""
     queue = Queue()
     for start, end in parts:
-        await publish(Presenter(queue, Log(log)), log, start, end)
+        await publish(Presenter(queue, LogInMemory(log)), log, start, end)
     return queue
 
 
@@ -233,16 +204,16 @@ async def test_a_second_verdict_has_keys_of_its_own_and_the_first_counts_no_more
     for key in (vote_key, headline_key, report_key):
         assert {key(DEBATE_ID), key(DEBATE_ID, 2)} <= set(queue.sent)
     for key in (vote_key, headline_key):
-        old = await view_of(SKIPPED, queue.sent[key(DEBATE_ID)])
-        new = await view_of(SKIPPED, queue.sent[key(DEBATE_ID, 2)])
+        old = await shown(SKIPPED, queue.sent[key(DEBATE_ID)])
+        new = await shown(SKIPPED, queue.sent[key(DEBATE_ID, 2)])
         assert "Counts no more" in old["text"]
         assert "actions" not in str([block["type"] for block in old["blocks"]])
         assert "Counts no more" not in new["text"]
     at = next(n for n, entry in enumerate(SKIPPED) if isinstance(entry.event, DebateWanted))
-    reopened = await view_of(SKIPPED[: at + 1], queue.sent[board_key(DEBATE_ID)])
+    reopened = await shown(SKIPPED[: at + 1], queue.sent[board_key(DEBATE_ID)])
     assert reopened["text"].startswith("Debate running")
     pin = queue.sent[pin_key(DEBATE_ID)]
-    states = [await view_of(SKIPPED[:end], pin) for end in (at, at + 1, len(SKIPPED))]
+    states = [await shown(SKIPPED[:end], pin) for end in (at, at + 1, len(SKIPPED))]
     assert states == [{"pinned": False}, {"pinned": True}, {"pinned": False}]
 
 
@@ -256,13 +227,13 @@ async def test_an_end_that_was_overtaken_is_told_to_nobody():
     queue = await queued(log, (0, len(log)))
     assert fold(log).status is Status.RUNNING
     assert not {headline_key(DEBATE_ID), report_key(DEBATE_ID)} & set(queue.sent)
-    board = await view_of(log, queue.sent[board_key(DEBATE_ID)])
+    board = await shown(log, queue.sent[board_key(DEBATE_ID)])
     assert board["text"].startswith("Debate running")
 
 
 async def test_an_event_that_could_not_be_queued_is_queued_when_it_comes_again():
     log, queue = play(SETUP), Queue()
-    presenter = Presenter(queue, Log(log))
+    presenter = Presenter(queue, LogInMemory(log))
     await publish(presenter, log, 0, 3)
     queue.down = True
     with pytest.raises(StoreDown):
