@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import fields
 from pathlib import Path
 
 from bot.building import database_url
@@ -32,7 +33,8 @@ def _options() -> argparse.Namespace:
     storm.add_argument("--blows", type=int, default=20)
     storm.add_argument("--freezes", type=int, default=10)
     storm.add_argument("--replicas", type=int, default=1)
-    storm.add_argument("--hit-server", action="store_true", help="every second time PostgreSQL")
+    hits = "every second time PostgreSQL"
+    storm.add_argument("--hit-server", dest="hits_server", action="store_true", help=hits)
     storm.add_argument("--seed", type=int, default=1)
     life = kinds.add_parser("life")
     life.add_argument("--hours", type=float, default=6)
@@ -41,7 +43,7 @@ def _options() -> argparse.Namespace:
     for kind in (storm, life):
         kind.add_argument("--postgres", action="store_true", help="not on SQLite")
     options = parser.parse_args()
-    wants_server = options.kind == "storm" and (options.replicas > 1 or options.hit_server)
+    wants_server = options.kind == "storm" and (options.replicas > 1 or options.hits_server)
     if wants_server and not options.postgres:
         parser.error("SQLite has no server and one process: add --postgres")
     return options
@@ -50,15 +52,8 @@ def _options() -> argparse.Namespace:
 async def _storm(
     options: argparse.Namespace, folder: Path, postgres: PostgresForTests | None
 ) -> int:
-    storm = Storm(
-        debates=options.debates,
-        blows=options.blows,
-        freezes=options.freezes,
-        replicas=options.replicas,
-        hits_server=options.hit_server,
-        seed=options.seed,
-    )
-    outcome = await blow(storm, folder, postgres)
+    storm = {field.name: getattr(options, field.name) for field in fields(Storm)}
+    outcome = await blow(Storm(**storm), folder, postgres)
     _say(outcome)
     return len(outcome.audit.faults)
 
