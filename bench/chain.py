@@ -26,7 +26,7 @@ from pathlib import Path
 from re import compile as pattern
 
 from bench.load import machine
-from bench.vendor import PROTOCOLS, Protocol, ReplyPace, a_vendor, with_duration
+from bench.vendor import PROTOCOLS, Protocol, ReplyPace, a_vendor, duration_mark
 from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel
 from core.acts.act import ACTS
@@ -84,7 +84,10 @@ class RecordingProvider:
         inputs = frozenset(int(mark) for mark in _MARK.findall(prompt))
         side = ROSTER.index(request.role) % 2 if request.role in ROSTER else 0
         self.calls.append(ChainCall(request.act, self._usual * times, inputs, side))
-        reply = await self._inner.complete(with_duration(request, times), on_first_token)
+        *parts, task = request.parts  # the mark is last, because of caches
+        task = replace(task, text=f"{task.text} {duration_mark(times)}")
+        marked = replace(request, parts=(*parts, task))
+        reply = await self._inner.complete(marked, on_first_token)
         text = _SHOWN.sub(rf"\g<0> call{number} ", reply.text)
         if ACTS[request.act].states_stance and options_in(request):
             first = 90 if side else 10

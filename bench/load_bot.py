@@ -6,14 +6,13 @@ import json
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import uvloop
 
-from bench.vendor import PROTOCOLS, with_duration
+from bench.vendor import PROTOCOLS, duration_mark
 from bot.app import Moot, Parts, running
 from bot.log import set_up_logs
 from bot.queue.rate_limits import Pace
@@ -29,7 +28,6 @@ from core.llm.call import ModelCalls
 from core.llm.providers import factory
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateFilter, ModelProvider, SlowLoadingProvider
-from core.request import ModelReply, ModelRequest
 from core.rules.formats.registry import format_of
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider
@@ -62,33 +60,11 @@ def _settings_of(number: int) -> Settings:
     return _settings(ModelChoice(provider=protocol.provider, model=protocol.usual))
 
 
-@dataclass
-class Pacing:
-    #: Factor for the duration of replies.
-    times: float = 1.0
-
-
-class PacedProvider:
-    def __init__(self, provider: ModelProvider, pacing: Pacing) -> None:
-        self._provider, self._pacing, self.name = provider, pacing, provider.name
-
-    async def complete(
-        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
-    ) -> ModelReply:
-        if self._pacing.times != 1.0:
-            request = with_duration(request, self._pacing.times)
-        return await self._provider.complete(request, on_first_token)
-
-    async def close(self) -> None:
-        await self._provider.close()
-
-
 class Bench:
     """Debates in a running bot, and their CPU and memory."""
 
-    def __init__(self, moot: Moot, pacing: Pacing) -> None:
+    def __init__(self, moot: Moot) -> None:
         self._moot = moot
-        self._pacing = pacing
 
     async def obey(self, orders: dict[str, Any]) -> dict[str, Any]:
         places = [
@@ -104,13 +80,11 @@ class Bench:
 
     async def warm_up(self, debates: int, places: Sequence[Place]) -> dict[str, Any]:
         """Run debates with quick replies over each protocol, all at once, to their end."""
-        self._pacing.times = _QUICK
         for number in range(debates * len(PROTOCOLS)):
-            await self._begin(number, places, _settings_of(number))
+            await self._begin(number, places, _settings_of(number), duration_mark(_QUICK))
         # Another bot may run some of them.
         while await self._has_open_debates() or await self._is_busy():  # noqa: ASYNC110 - a database
             await asyncio.sleep(0.2)
-        self._pacing.times = 1.0
         return {}
 
     async def load(
@@ -159,12 +133,13 @@ class Bench:
     async def _is_busy(self) -> bool:
         return bool(self._moot.runner.held_ids or await self._moot.context.posts.lanes_with_work())
 
-    async def _begin(self, number: int, places: Sequence[Place], settings: Settings) -> str:
+    async def _begin(
+        self, number: int, places: Sequence[Place], settings: Settings, mark: str = ""
+    ) -> str:
+        question = f"Choice {number}: queue or table? {mark}".rstrip()
         place = places[number % len(places)]
         setup: Setup = open_debate(
-            DebateRequest(
-                question=f"Choice {number}: queue or table?", asked_by=_DANA, place=place
-            ),
+            DebateRequest(question=question, asked_by=_DANA, place=place),
             settings,
             delimiter=secrets.token_hex(8),
         )
@@ -198,10 +173,7 @@ async def main(access: str, database: str, vendor: str, calls_at_once: int) -> N
     await asyncio.gather(
         *(item.load() for item in vendors if isinstance(item, SlowLoadingProvider))
     )
-    pacing = Pacing()
-    providers: dict[str, ModelProvider] = {
-        item.name: PacedProvider(item, pacing) for item in vendors
-    }
+    providers: dict[str, ModelProvider] = {item.name: item for item in vendors}
     providers[_SCRIPTED.provider] = ScriptedProvider()
     calls = ModelCalls(providers, SystemClock(), parallel=calls_at_once)
     pace = Pace(post=0.05, edit=0.1, look=0.01, react=0.01, pin=0.01)
@@ -215,7 +187,7 @@ async def main(access: str, database: str, vendor: str, calls_at_once: int) -> N
     )
     async with running(parts) as moot:
         gc.freeze()  # as `moot run` does
-        bench = Bench(moot, pacing)
+        bench = Bench(moot)
         print("running", flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):
             print(json.dumps(await bench.obey(json.loads(line))), flush=True)

@@ -5,7 +5,7 @@
 Answers real prompts in the requested form, over connections that stay open, as vendors do. A reply
 is streamed token by token at an even pace after a silence. The times are absolute, so the server
 catches up after a delay. A reply without streaming is sent at its end. A mark in a prompt
-(`with_duration`) multiplies the duration of its reply, so that agents can differ.
+(`duration_mark`) multiplies the duration of its reply, so that agents can differ.
 """
 
 import asyncio
@@ -20,7 +20,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.request import ModelRequest
 from tests.vendor_replies import good_reply
 from tests.vendors.frames import frames, whole
 from tests.vendors.script import Counts, VendorRequest
@@ -61,11 +60,9 @@ class ReplyPace:
     silence: float = 0.02
 
 
-def with_duration(request: ModelRequest, times: float) -> ModelRequest:
-    """Mark the request: its reply takes `times` as long. The mark is last, because of caches."""
-    *parts, task = request.parts
-    marked = replace(task, text=f"{task.text} [[times {times:g}]]")
-    return replace(request, parts=(*parts, marked))
+def duration_mark(times: float) -> str:
+    """A reply to a prompt with this mark takes `times` as long; of several the last counts."""
+    return f"[[times {times:g}]]"
 
 
 def long_text(seed: str) -> str:
