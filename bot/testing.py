@@ -96,12 +96,19 @@ class Team:
         messages = self.workspace.ephemeral(user or self.user, self.channel)
         return [str(message["text"]) for message in messages]
 
+    def has_told(self, words: str) -> bool:
+        """Whether an ephemeral message to this person contains these words."""
+        return any(words in text for text in self.ephemeral_texts())
+
     def thread(self, board: str) -> Sequence[Message]:
         return self.workspace.thread(self.channel, board)
 
     def replies(self, board: str) -> Sequence[Message]:
         """The bot's posts in a thread."""
         return [message for message in self.thread(board)[1:] if message.get("bot_id")]
+
+    def has_replied(self, board: str, words: str) -> bool:
+        return any(words in reply["text"] for reply in self.replies(board))
 
     def posts(self, board: str, name: str) -> Sequence[Message]:
         """The bot's posts in a thread whose key ends with `name`, like `card` or `headline`."""

@@ -235,9 +235,7 @@ async def test_the_last_answer_can_be_edited_until_the_agents_go_on():
 async def test_a_number_that_no_question_has_is_told_and_nothing_is_recorded(team: Team):
     board, _ = await questions_posted(team)
     await team.say("42: what", board)
-    await team.workspace.wait_for(
-        lambda: any("no question 42" in text for text in team.ephemeral_texts())
-    )
+    await team.workspace.wait_for(lambda: team.has_told("no question 42"))
     assert "Still open: 1, 2, 3." in team.ephemeral_texts()[-1]
     debate = await team.debate_at(board)
     assert not debate.answers

@@ -299,7 +299,7 @@ async def test_the_decision_record_is_renewed_at_accept_with_who_when_and_why(te
     assert "- Status: accepted" in text
     assert f"- Decided by: alex, {debate.ended_at:%Y-%m-%d}" in text
     assert "- Why: We know it." in text
-    assert any("(ADR), renewed: accepted." in reply["text"] for reply in team.replies(board))
+    assert team.has_replied(board, "(ADR), renewed: accepted.")
 
 
 async def test_export_puts_the_files_as_they_stand_into_the_thread_once(team: Team):
@@ -337,7 +337,7 @@ async def test_accepting_is_recorded_with_who_and_why_and_shown_everywhere(team:
     root = await board_saying(team, board, f"*Accepted* by <@{alex}>")
     assert "not yet the team's decision" not in json.dumps(root["blocks"])
     await post_saying(team, board, "headline", "*Accepted* by")
-    assert any("Why: We know it." in reply["text"] for reply in team.replies(board))
+    assert team.has_replied(board, "Why: We know it.")
     decision = (await team.debate_at(board)).decision
     assert decision is not None
     assert (decision.kind, decision.by.id, decision.why) == (
@@ -489,9 +489,7 @@ async def test_a_bot_that_was_down_on_the_day_reminds_people_when_it_is_up_once(
             await planned(team)
             assert await reminders_in(team, board) == []
         async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as again:
-            await again.workspace.wait_for(
-                lambda: any("Time to revisit" in reply["text"] for reply in again.replies(board))
-            )
+            await again.workspace.wait_for(lambda: again.has_replied(board, "Time to revisit"))
             await again.moot.context.acts.remind.look()
             await again.wait_until_sent()
             reminders = await reminders_in(again, board)
@@ -513,9 +511,7 @@ async def test_a_debate_that_cannot_be_read_holds_up_nobody_elses_reminder(tmp_p
         await planned(team, 2)
         await damage(path, broken.id)
         await team.moot.context.acts.remind.look()
-        await team.workspace.wait_for(
-            lambda: any("Time to revisit" in reply["text"] for reply in team.replies(board))
-        )
+        await team.workspace.wait_for(lambda: team.has_replied(board, "Time to revisit"))
 
 
 # --- feedback -------------------------------------------------------------------------------------

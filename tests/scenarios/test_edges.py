@@ -132,7 +132,7 @@ async def test_context_sent_twice_is_one_note(team: Team, models: ScriptedProvid
     log = await team.moot.store.events(debate.id)
     assert len([entry for entry in log if isinstance(entry.event, NoteAdded)]) == 1
     assert [note.text for note in debate.notes] == ["Two people."]
-    assert any("adds for the agents:\nTwo people" in reply["text"] for reply in team.replies(board))
+    assert team.has_replied(board, "adds for the agents:\nTwo people")
 
 
 async def test_agents_read_a_note_as_it_was_edited_and_none_that_was_deleted(

@@ -28,9 +28,7 @@ async def test_a_board_and_a_word_to_a_person_overtake_the_turns_of_another_deba
             await team.moot.context.clock.sleep(0.05)
         second = await team.debate("And which cloud?")
         await team.say("@Moot")
-        await team.workspace.wait_for(
-            lambda: any("Mention me" in text for text in team.ephemeral_texts())
-        )
+        await team.workspace.wait_for(lambda: team.has_told("Mention me"))
         assert await keys_in_line(team)
         await team.wait_for_end(first, seconds=60)
         rows = await team.moot.context.posts.rows_of_debate(team.debate_id(first))

@@ -193,9 +193,7 @@ async def test_it_can_be_said_before_anybody_asks_and_then_nobody_does(team: Tea
     view = await form_of(team)
     await team.workspace.submit("dana", view["id"], outcome("held", "It simply works."))
     await board_saying(team, board, "*It held*")
-    await team.workspace.wait_for(
-        lambda: any("*How it turned out*" in reply["text"] for reply in team.replies(board))
-    )
+    await team.workspace.wait_for(lambda: team.has_replied(board, "*How it turned out*"))
     await remind_in(team, debate, 100).look()
     await team.wait_until_sent()
     assert asking(team, board) == []

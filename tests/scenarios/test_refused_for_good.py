@@ -63,7 +63,7 @@ async def test_in_a_thread_that_takes_no_replies_who_asked_learns_where_the_deba
             ],
             timeout=60,
         )
-        assert any("the agents debate this now" in text for text in team.ephemeral_texts())
+        assert team.has_told("the agents debate this now")
         assert team.boards()[0] in texts[0]
 
 

@@ -190,9 +190,7 @@ async def test_after_a_debate_without_a_verdict_nothing_to_revisit_is_named():
         debate = await team.wait_for_end(board)
         assert debate.verdict is None
         await team.say("What went wrong?", board)
-        await team.workspace.wait_for(
-            lambda: any("has ended" in text for text in team.ephemeral_texts())
-        )
+        await team.workspace.wait_for(lambda: team.has_told("has ended"))
         assert "*Revisit*" not in team.ephemeral_texts()[-1]
 
 

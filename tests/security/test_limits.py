@@ -200,9 +200,7 @@ async def test_who_writes_and_types_without_end_holds_nobody_up_and_is_told_once
                 >= BurstLimits().events * 3 + 23
             )
         )
-        await team.workspace.wait_for(
-            lambda: any("write faster" in text for text in team.ephemeral_texts())
-        )
+        await team.workspace.wait_for(lambda: team.has_told("write faster"))
 
         texts = [text for text in team.ephemeral_texts()[before:] if "begins" not in text]
         assert [attempt for attempt in deliveries_so_far[deliveries:] if not attempt.acked] == []

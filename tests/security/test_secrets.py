@@ -59,9 +59,7 @@ async def a_whole_debate(team: Team) -> None:
     )
     assert any("secret" in warning for warning in started.setup.warnings)
     board = await team.board_of(started.debate_id)
-    await team.workspace.wait_for(
-        lambda: any("How many" in reply["text"] for reply in team.replies(board))
-    )
+    await team.workspace.wait_for(lambda: team.has_replied(board, "How many"))
     await team.say(f"1: A thousand, with {ANSWER}.", board)
     await team.say(f"Mind {NOTE}.", board)
     debate = await team.wait_for_end(board)
@@ -161,9 +159,7 @@ async def test_a_secret_in_a_note_is_taken_out(workspace: Workspace, tmp_path: P
     spec = BotSpec(clarifying=clarifying)
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
         board = await team.debate("Kafka or PostgreSQL?")
-        await team.workspace.wait_for(
-            lambda: any("How many" in reply["text"] for reply in team.replies(board))
-        )
+        await team.workspace.wait_for(lambda: team.has_replied(board, "How many"))
         [entry] = await team.moot.store.find(DebateFilter())
         await team.moot.context.acts.steer.note.add(
             entry.debate_id, note_id="form", author=Person(id="U1"), text=f"See {NOTE}."
