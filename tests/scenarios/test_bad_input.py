@@ -1,6 +1,5 @@
 """Wrong texts, wrong channels, and texts that must notify nobody."""
 
-from collections.abc import AsyncGenerator
 from dataclasses import replace
 
 import pytest
@@ -15,12 +14,6 @@ from core.testing import ScriptedProvider, plausible_reply
 from slack_on_loopback import PersonRefusal, SlackRefusal
 
 NASTY = "<!channel> @channel <!here> <@U0AXB9RZQF> <script>alert(1)</script> ```"
-
-
-@pytest.fixture
-async def team() -> AsyncGenerator[Team]:
-    async with team_at_work() as team:
-        yield team
 
 
 async def started(team: Team) -> int:

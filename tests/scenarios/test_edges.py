@@ -2,14 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from bot.queue.rows import PostState
 from bot.slack.ids import ActionId, board_key
-from bot.testing import WAIT_SECONDS, BotSpec, Message, Team, team_at_work
+from bot.testing import WAIT_SECONDS, Message, Team
 from core.debate.log import fold
 from core.debate.message_events import NoteAdded
 from core.debate.people_events import DebatePaused, DebateResumed, VoteCalled
@@ -31,12 +31,6 @@ def models() -> ScriptedProvider:
     models = ScriptedProvider()
     models.hold(Act.CRITIQUE)
     return models
-
-
-@pytest.fixture
-async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
-    async with team_at_work(spec=BotSpec(provider=models, rounds=2)) as team:
-        yield team
 
 
 async def submit_again(

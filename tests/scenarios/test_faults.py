@@ -16,7 +16,7 @@ from core.ports import DebateFilter
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
 from slack_on_loopback import run_workspace
-from tests.scenarios.test_http_mode import without_socket_mode
+from tests.security.sending import without_socket_mode
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 

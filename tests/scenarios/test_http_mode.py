@@ -1,8 +1,7 @@
 """HTTP mode: only signed requests, replays without effect, no bodies in the logs."""
 
 import json
-import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
@@ -12,35 +11,21 @@ import pytest
 
 from bot.app import running
 from bot.settings import SlackAccess
-from bot.slack.manifest import manifest
-from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
+from bot.testing import BotSpec, Team, quick_workspace, running_bot
 from core.debate.state import Status
 from core.debate.turn import Act
 from core.errors import ConfigurationBroken
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
-from slack_on_loopback import WorkspaceConfig, run_workspace
-from slack_on_loopback.http_mode import signed_headers
+from slack_on_loopback import run_workspace
+from tests.security.sending import FORM, a_command, http_team, post, signed
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
-FORM = "application/x-www-form-urlencoded"
-
-
-def without_socket_mode() -> WorkspaceConfig:
-    described = manifest()
-    settings = {**described["settings"], "socket_mode_enabled": False}
-    return replace(quick_workspace(), manifest={**described, "settings": settings})
-
-
-@pytest.fixture
-def models() -> ScriptedProvider:
-    return ScriptedProvider()
 
 
 @pytest.fixture
 async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
-    spec = BotSpec(provider=models, http=True)
-    async with team_at_work(config=without_socket_mode(), spec=spec) as team:
+    async with http_team(BotSpec(provider=models, http=True)) as team:
         yield team
 
 
@@ -55,35 +40,11 @@ async def test_a_whole_debate_works_over_signed_requests(team: Team, models: Scr
     assert [note.text for note in debate.notes] == ["Two people only."]
 
 
-def a_command(team: Team, trigger_id: str) -> str:
-    fields = {
-        "command": "/debate",
-        "text": QUESTION,
-        "user_id": team.workspace.user("dana").id,
-        "user_name": "dana",
-        "channel_id": team.workspace.channel(team.channel).id,
-        "team_id": team.workspace.state.team_id,
-        "trigger_id": trigger_id,
-        "response_url": team.workspace.url,
-        "api_app_id": team.workspace.app.id,
-    }
-    return urlencode(fields)
-
-
-async def send(team: Team, body: str, headers: Mapping[str, str]) -> tuple[int, str]:
-    url = f"{team.moot.http.address}/slack/events"
-    async with (
-        aiohttp.ClientSession() as session,
-        session.post(url, data=body.encode(), headers=headers) as answer,
-    ):
-        return answer.status, await answer.text()
-
-
 async def test_a_request_played_back_starts_nothing_more(team: Team):
-    body = a_command(team, "1.2.replayed")
-    headers = signed_headers(team.workspace.signing_secret, time.time(), body, FORM)
-    first = await send(team, body, headers)
-    second = await send(team, body, headers)
+    body = urlencode(a_command(team, QUESTION, trigger_id="1.2.replayed"))
+    headers = signed(team, body)
+    first = await post(team, body, headers)
+    second = await post(team, body, headers)
     assert first[0] == 200
     assert second == (200, "")
     await team.workspace.wait_for(lambda: team.workspace.messages(team.channel))
@@ -104,9 +65,8 @@ async def test_a_request_played_back_starts_nothing_more(team: Team):
 async def test_what_slack_did_not_sign_is_refused(
     team: Team, changes: dict[str, str], why: str, capfd: pytest.CaptureFixture[str]
 ):
-    body = a_command(team, f"1.2.{why}")
-    headers = signed_headers(team.workspace.signing_secret, time.time(), body, FORM)
-    status, _ = await send(team, body, {**headers, **changes})
+    body = urlencode(a_command(team, QUESTION, trigger_id=f"1.2.{why}"))
+    status, _ = await post(team, body, {**signed(team, body), **changes})
     assert status == 401
     assert not await team.moot.store.find(DebateFilter())
     assert "1.2." not in "".join(capfd.readouterr())
@@ -154,5 +114,5 @@ async def test_a_port_that_is_taken_is_told_in_words(team: Team, tmp_path: Path)
 
 async def test_slacks_check_of_the_certificate_is_answered_without_a_signature(team: Team):
     headers = {"Content-Type": FORM}
-    assert (await send(team, "ssl_check=1&token=abc", headers))[0] == 200
+    assert (await post(team, "ssl_check=1&token=abc", headers))[0] == 200
     assert await team.moot.store.find(DebateFilter()) == []

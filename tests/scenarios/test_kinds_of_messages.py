@@ -21,11 +21,6 @@ _NUMBERS = itertools.count(1)
 
 
 @pytest.fixture
-def models() -> ScriptedProvider:
-    return ScriptedProvider()
-
-
-@pytest.fixture
 async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
     async with http_team(BotSpec(provider=models, rounds=1, http=True)) as team:
         yield team

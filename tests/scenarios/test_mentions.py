@@ -1,11 +1,9 @@
 """Mentions: edits, answers in the same thread, and the thread as a source."""
 
-from collections.abc import AsyncGenerator, Sequence
-
-import pytest
+from collections.abc import Sequence
 
 from bot.slack.ids import asking_thread_key
-from bot.testing import BotSpec, Message, Team, key_of, team_at_work
+from bot.testing import Message, Team, key_of, team_at_work
 from core.debate.log import fold
 from core.debate.state import Debate, Status
 from core.debate.turn import Act
@@ -13,17 +11,6 @@ from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
-
-
-@pytest.fixture
-def models() -> ScriptedProvider:
-    return ScriptedProvider()
-
-
-@pytest.fixture
-async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
-    async with team_at_work(spec=BotSpec(provider=models)) as team:
-        yield team
 
 
 async def debates(team: Team) -> Sequence[Debate]:

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from bot.queue.rate_limits import FAST
 from bot.slack.connection.bursts import BurstLimits
-from bot.testing import PATIENT_PACE, BotSpec, Team, quick_workspace, running_bot
+from bot.testing import BotSpec, Team, running_bot
 from core.clock import SystemClock
 from core.debate.rules import Clarifying
 from core.debate.state import Debate
@@ -19,7 +19,7 @@ from core.debate.turn import Act
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from core.use_cases.limits import Bounds
-from slack_on_loopback import Workspace, run_workspace
+from slack_on_loopback import Workspace
 from tests.locked import locked
 from tests.scenarios.test_clarifications import (
     answers_of,
@@ -32,14 +32,6 @@ QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 ANSWERS = ("1: ten", "2: two people", "3: none", "Ask Alex as well.")
 
 Bot = Callable[[BotSpec], AbstractAsyncContextManager[Team]]
-
-
-@pytest.fixture
-async def workspace() -> AsyncGenerator[Workspace]:
-    """A workspace that never delivers an event again, as Slack after five minutes."""
-    config = replace(quick_workspace(), pace=replace(PATIENT_PACE, redelivery_delays=()))
-    async with run_workspace(config) as workspace:
-        yield workspace
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Mentions that were missed while the bot was not connected are handled later, unless too old."""
 
 import sqlite3
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,24 +14,16 @@ from bot.listeners.mentions import MENTION
 from bot.operations.backup import EndedDebates
 from bot.queue.rate_limits import FAST
 from bot.slack.ids import note_id
-from bot.testing import PATIENT_PACE, BotSpec, Team, key_of, quick_workspace, running_bot
+from bot.testing import BotSpec, Team, key_of, running_bot
 from core.clock import SystemClock
 from core.ports import DebateEntry, DebateFilter
 from core.store.database import Database
 from core.testing import ManualClock, ScriptedProvider
-from slack_on_loopback import Workspace, run_workspace
+from slack_on_loopback import Workspace
 from tests.scenarios.test_missed import at_rest
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
 SPEC = BotSpec(provider=ScriptedProvider(), rounds=1)
-
-
-@pytest.fixture
-async def workspace() -> AsyncGenerator[Workspace]:
-    """A workspace that never delivers an event again, as Slack after five minutes."""
-    config = replace(quick_workspace(), pace=replace(PATIENT_PACE, redelivery_delays=()))
-    async with run_workspace(config) as workspace:
-        yield workspace
 
 
 async def debates(team: Team) -> Sequence[DebateEntry]:

@@ -15,7 +15,7 @@ from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_wor
 from core.testing import ScriptedProvider
 from slack_on_loopback import PersonRefusal, run_workspace
 from tests.locked import locked
-from tests.scenarios.test_http_mode import without_socket_mode
+from tests.security.sending import without_socket_mode
 
 
 async def fetch(address: str, *, seconds: float = 30) -> httpx2.Response:

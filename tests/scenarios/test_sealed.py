@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.slack.ids import ActionId, headline_key
-from bot.testing import BotSpec, Team, debate_of, key_of
+from bot.testing import BotSpec, Team, key_of
 from core.debate.log import Event, fold
 from core.debate.people import Place
 from core.debate.people_events import BallotsRevealed
@@ -67,7 +67,7 @@ class Sealed:
 
     @property
     def debate_id(self) -> str:
-        return debate_of(self.team.thread(self.board)[0])
+        return self.team.debate_id(self.board)
 
     async def surfaces(self) -> dict[str, str]:
         """What each surface shows, as text."""

@@ -1,7 +1,7 @@
 """The form to start a debate: prefilled values, estimate, errors at fields, repeated submission."""
 
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -14,12 +14,6 @@ from core.use_cases.limits import Bounds
 from slack_on_loopback.channels import direct
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
-
-
-@pytest.fixture
-async def team() -> AsyncGenerator[Team]:
-    async with team_at_work() as team:
-        yield team
 
 
 def form_values(**values: str | Sequence[str]) -> dict[str, Any]:

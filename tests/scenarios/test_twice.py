@@ -1,10 +1,7 @@
 """Events and actions that arrive twice have one effect."""
 
 from collections import Counter
-from collections.abc import AsyncGenerator
 from contextlib import suppress
-
-import pytest
 
 from bot.slack.ids import ActionId, note_id
 from bot.testing import BotSpec, Team, team_at_work
@@ -21,17 +18,6 @@ from tests.scenarios.test_edges import stale_click
 from tests.scenarios.test_faults import failing
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
-
-
-@pytest.fixture
-def models() -> ScriptedProvider:
-    return ScriptedProvider()
-
-
-@pytest.fixture
-async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
-    async with team_at_work(spec=BotSpec(provider=models)) as team:
-        yield team
 
 
 async def open_debate(team: Team, models: ScriptedProvider) -> str:

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any, cast
@@ -18,7 +19,7 @@ from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel
 from bot.slack.connection.bursts import BurstLimits
 from bot.slack.manifest import manifest
-from bot.testing import PATIENT_PACE, BotSpec, Team, team_at_work
+from bot.testing import BotSpec, Team, quick_workspace, team_at_work
 from slack_on_loopback import WorkspaceConfig
 from slack_on_loopback.http_mode import signed_headers
 from tests.logs import process_kept
@@ -59,14 +60,17 @@ def encoded(name: str, body: Any) -> tuple[str, str]:
 ANY_PACE = BurstLimits(events=10**6, commands=10**6, clicks=10**6)
 
 
+def without_socket_mode() -> WorkspaceConfig:
+    described = manifest()
+    settings = {**described["settings"], "socket_mode_enabled": False}
+    return replace(quick_workspace(), manifest={**described, "settings": settings})
+
+
 @asynccontextmanager
 async def http_team(spec: BotSpec | None = None) -> AsyncGenerator[Team]:
     """A workspace without Socket Mode, and a bot that it sends signed requests to."""
-    settings = manifest()
-    settings = {**settings, "settings": {**settings["settings"], "socket_mode_enabled": False}}
-    config = WorkspaceConfig(pace=PATIENT_PACE, manifest=settings)
     async with team_at_work(
-        config=config, spec=spec or BotSpec(http=True, burst_limits=ANY_PACE)
+        config=without_socket_mode(), spec=spec or BotSpec(http=True, burst_limits=ANY_PACE)
     ) as team:
         yield team
 
