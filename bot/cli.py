@@ -41,7 +41,7 @@ _ARGUMENTS = {
     "name": "architecture-decision",
 }
 #: Examples of required files, by the command's name.
-_FILES = {"backup": "moot-backup.db", "check": "moot-settings.toml", "import": "personas.json"}
+_FILES = {"backup": "moot-backup.db", "check": "moot.yaml", "import": "personas.json"}
 
 
 class Commands(TyperGroup):

@@ -67,5 +67,5 @@ def wrong(fault: ErrorDetails) -> str:
 
 def nearest(name: str, names: Sequence[str], aliases: Iterable[str] = ()) -> str:
     """Return a hint: the most similar name or alias, or all names."""
-    matches = get_close_matches(name.strip().lower(), [*names, *aliases], n=1, cutoff=0.6)
+    matches = get_close_matches(name.strip().lower(), [*names, *aliases], n=1, cutoff=0.65)
     return f'Did you mean "{matches[0]}"?' if matches else f"There are: {', '.join(names)}."

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from core.acts.prompt import overridable
-from core.capabilities import capability
+from core.capabilities import Capability, Record, capability
 from core.config.source import Path, WrittenFile
 from core.debate.agents import ModelChoice, PromptText, Role
 from core.debate.turn import RESERVED_IDS
@@ -43,14 +43,23 @@ def faults(
     yield from _model_faults(file, source, base, providers)
     yield from _prompt_faults(file, source)
     for index, record in enumerate(file.models):
-        try:
-            # The record must be valid for every model, so check it with an unknown one.
-            fields = {key: item for key, item in record.items() if key not in {"provider", "match"}}
-            capability("", "", [fields])
-        except ValidationError as error:
-            first_error = error.errors(include_url=False)[0]
-            key = ".".join(str(step) for step in first_error["loc"])
-            yield complaint(f"{source.at(('models', index))}: {key}", first_error)
+        yield from _record_faults(record, source, ("models", index))
+
+
+def _record_faults(record: Record, source: WrittenFile, path: Path) -> Iterator[str]:
+    try:
+        # The record must be valid for every model, so check it with an unknown one.
+        capability("", "", [{key: record[key] for key in record.keys() - {"provider", "match"}}])
+    except ValidationError as error:
+        errors = error.errors(include_url=False)
+    else:
+        errors = []
+    for fault in errors:
+        location, keys = source.at((*path, *fault["loc"])), ("match", *Capability.model_fields)
+        if fault["type"] == "extra_forbidden":
+            yield f"{location} is no setting. {nearest(str(fault['loc'][-1]), keys)}"
+        else:
+            yield complaint(location, fault)
 
 
 def unnamed_models(settings: Settings, source: WrittenFile) -> Iterator[str]:

@@ -61,7 +61,7 @@ IN_WORDS: Sequence[tuple[str, int, str]] = (
     ("debate x --resume {id}", 2, "leave the question out."),
     ("debate -", 2, "blank"),
     ("show", 2, "For example: moot show dabc2345"),
-    ("config check", 2, "For example: moot config check moot-settings.toml"),
+    ("config check", 2, "For example: moot config check moot.yaml"),
     ("show dnosuch2", 1, "There is no debate dnosuch2"),
     ("report {id} --output x.csv", 2, "x.csv: this can be written as md, json, and not as csv."),
     ("export", 2, "Name one debate"),
