@@ -224,13 +224,18 @@ class OutcomeDates(Value):
     )
 
 
+def _without_path(url: str) -> str:
+    """The address without the path of Chat Completions, which documentation often includes."""
+    return url.rstrip("/").removesuffix("/chat/completions")
+
+
 class ModelServer(Value):
     """A model server with OpenAI's API, under a name of its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(pattern=LOWER_NAME, description="Its name in `provider`, in lower case.")
-    base_url: WebAddress = Field(
+    base_url: Annotated[WebAddress, AfterValidator(_without_path)] = Field(
         description="Address up to and including `/v1`, or the server's other prefix."
     )
     #: Secrets are read from the environment before the settings, so they are found by their names.

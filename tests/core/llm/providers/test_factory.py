@@ -8,7 +8,7 @@ from core.llm.call import ModelCalls
 from core.llm.providers.factory import DEFAULT_MODELS, KEYED, PROVIDER_NAMES, build, choose
 from core.llm.providers.openai import OpenAIProvider
 from core.request import ModelRequest
-from core.settings import ModelChoice, Settings, agent_for
+from core.settings import ModelChoice, ModelServer, Settings, agent_for
 from tests.vendors.script import Reject
 from tests.vendors.server import Vendor, always
 
@@ -87,6 +87,12 @@ async def test_blanks_around_a_key_are_ignored(vendor: Vendor, request_: ModelRe
 
     assert vendor.asked[0].headers["authorization"] == "Bearer sk-test"
     await provider.close()
+
+
+def test_the_address_of_a_server_may_include_the_path_of_its_chats() -> None:
+    server = ModelServer(name="lab", base_url="http://lab/v1/chat/completions")
+
+    assert server.base_url == "http://lab/v1"
 
 
 class Loading(OpenAIProvider):
