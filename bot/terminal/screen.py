@@ -296,7 +296,7 @@ _LINES: Mapping[type, Callable[[Debate, Any], str | Iterable[str]]] = {
     OutageBegan: lambda _debate, _event: (
         "Waiting: nothing can go on until a model answers. It goes on by itself then."
     ),
-    OutageEnded: lambda _debate, _event: "The debate goes on.",
+    OutageEnded: lambda _debate, _event: "The outage is over.",
     TimeRanOut: lambda _, event: (
         SENTENCES[EndingReason.NO_MODEL_ANSWERS if event.of_outage else EndingReason.OUT_OF_TIME]
         + " What is there goes to the vote and the judge."

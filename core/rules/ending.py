@@ -253,8 +253,7 @@ def limitations(debate: Debate) -> Iterator[str]:
     for reason in dict.fromkeys(refusals.values()):
         same = [agent for agent, refusal in refusals.items() if refusal == reason]
         names = ", ".join(_with_model(debate, agent) for agent in same)
-        pronoun = "its" if len(same) == 1 else "their"
-        yield f"{names} could not be asked, {pronoun} key is refused: {reason}"
+        yield f"{names} could not be asked: {reason}"
     absent = [agent.name for agent in agents if agent.id not in {*alive, *refusals}]
     if absent:
         present = f"{len(alive)} of {len(agents)} agents"

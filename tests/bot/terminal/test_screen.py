@@ -90,7 +90,7 @@ async def test_lines_are_written_as_things_happen() -> None:
         ),
         (ModelCameBack(agent="architect", origin="1"), "  Architect: its model answers again"),
         (OutageBegan(reason="Down.", origin="1"), "Waiting: nothing can go on"),
-        (OutageEnded(origin="1"), "The debate goes on."),
+        (OutageEnded(origin="1"), "The outage is over."),
         (
             TurnFailed(
                 failure=Failure(

@@ -223,7 +223,7 @@ def split_log() -> Sequence[RecordedEvent]:
         OptionEdit(change=OptionChange.MERGE, option="o2", into="t1", by=ALEX, origin="2"),
     )
     notes = (
-        "Simplicity (scripted/scripted-1) could not be asked, its key is refused: No such key.",
+        "Simplicity (scripted/scripted-1) could not be asked: No such key.",
         "Simplicity's ballot could not be counted: It could not be read.",
     )
     events: list[Event] = [
