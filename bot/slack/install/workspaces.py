@@ -83,23 +83,17 @@ async def many_workspaces(
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(slack_session())
         anonymous = slack_client("", access.api_url, session)
-        tokens, states = await stack.enter_async_context(
-            token_tables(
-                url,
-                partial(
-                    Tokens,
-                    oauth.client_id,
-                    organisations=organisations,
-                    cipher=cipher,
-                    rotator=AsyncTokenRotator(
-                        client_id=oauth.client_id,
-                        client_secret=oauth.client_secret,
-                        client=anonymous,
-                    ),
-                    client=lambda token: slack_client(token, access.api_url, session),
-                ),
-            )
+        tokens_in = partial(
+            Tokens,
+            oauth.client_id,
+            organisations=organisations,
+            cipher=cipher,
+            rotator=AsyncTokenRotator(
+                client_id=oauth.client_id, client_secret=oauth.client_secret, client=anonymous
+            ),
+            client=lambda token: slack_client(token, access.api_url, session),
         )
+        tokens, states = await stack.enter_async_context(token_tables(url, tokens_in))
         await stack.enter_async_context(deleting_daily(states, SystemClock(), age=timedelta()))
 
         # A function, because Bolt would pass an argument for a method's `self`.
