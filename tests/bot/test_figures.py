@@ -26,7 +26,7 @@ from core.debate.setup import Setup
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import BallotAbstained, BallotCast, VerdictReached
-from core.debate.verdict import Verdict
+from core.debate.verdict import Overrule, Verdict
 from core.debate.vote import Abstention, Ballot, OptionChange
 from core.rules.confidence import confidence_of
 from core.rules.options import options_of
@@ -80,6 +80,9 @@ class FigurePlay(Play):
         option = self.dice.choice(options) if options else ""
         fields = {"decision": "Do it.", "solution": "So.", "option": option, "confidence": None}
         verdict = Verdict.model_validate(fields | {"call": call})
+        if option and self.dice.random() < 0.3:  # the judge would have decided otherwise
+            ruled = Overrule(vote=option, judge=self.dice.choice(options))
+            verdict = verdict.model_copy(update={"overrule": ruled})
         result = confidence_of(debate, verdict)
         if result:
             sure = {"confidence": result.percent, "rests_on": result.rests_on}
@@ -107,6 +110,8 @@ class Naive:
         self.spoken = len(debate.contributions)
         self.failed = sum(failure.turn.act not in _UNHEARD for failure in debate.failures.values())
         self.swap = debate.cross_check.option if debate.cross_check else None
+        ruled = debate.verdict.overrule if debate.verdict else None
+        self.judge = ruled.judge if ruled else debate.verdict.option if debate.verdict else ""
         self.names = {item.id: item.name for item in debate.options.items} if debate.options else {}
         self.into: dict[str, str] = {}
         for edit in debate.option_edits:
@@ -144,10 +149,14 @@ class Naive:
         total = sum((vote.get(option, Fraction(0)) for vote in votes), Fraction(0))
         return sum(each == [option] for each in leaders), len(votes), total / (len(votes) or 1)
 
+    def now(self, option: str) -> str:
+        """The option into which people merged this one, or itself."""
+        return self.into.get(option, option)
+
     def chosen(self) -> str:
         """The option decided for, as it stands."""
         assert self.verdict
-        return self.into.get(self.verdict.option, self.verdict.option)
+        return self.now(self.verdict.option)
 
     def given(self) -> list[Fraction]:
         """What first answers gave the chosen option."""
@@ -175,7 +184,7 @@ class Naive:
         turns = self.spoken + self.failed
         failing = Fraction(30 * self.failed, turns) if turns else Fraction(0)
         figure -= min(lost + failing, Fraction(30))
-        if self.swap is not None and self.into.get(self.swap, self.swap) != self.chosen():
+        if self.swap is not None and self.now(self.swap) != self.now(self.judge):
             figure -= 20
         return max(Fraction(0), figure)
 
