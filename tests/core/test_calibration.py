@@ -11,10 +11,11 @@ from core.debate.log import Event, fold
 from core.debate.people import Person
 from core.debate.people_events import DecisionRecorded, OutcomeGiven
 from core.debate.state import Debate
+from core.debate.turn_events import VerdictReached
 from core.debate.verdict import Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.statistics import exact_p, holm, wilson
 from core.testing import log_of
-from tests.core.transcript.splits import split_log
+from tests.core.transcript.splits import drafts, split_log
 
 DANA = Person(id="U1")
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -120,6 +121,14 @@ def test_only_accepted_decisions_count_with_their_last_outcome() -> None:
         case = case_of(a_debate(ACCEPTED, *after))
         assert case
         assert case.outcome is outcome
+
+
+def test_a_debate_without_a_round_is_not_debated_whatever_the_reason() -> None:
+    start, *entries = split_log()
+    ends = [entry.event for entry in entries if isinstance(entry.event, VerdictReached)]
+    case = case_of(fold(log_of([start.event, *drafts(), *ends, ACCEPTED])))
+    assert case
+    assert case.was_skipped
 
 
 def test_a_case_is_read_from_the_debate() -> None:

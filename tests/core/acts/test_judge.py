@@ -9,19 +9,20 @@ import pytest
 
 from bot.views.verdict import headline
 from core.acts.take import Turns
-from core.acts.verdict import checked_ground
+from core.acts.verdict import apply_vote, checked_ground
 from core.clock import SystemClock
 from core.debate.agents import Agent, ModelChoice
 from core.debate.debate_events import DebateStarted
 from core.debate.evidence import Source, SourceKind, SourceReference
 from core.debate.log import fold
 from core.debate.people import Person
+from core.debate.people_events import OptionEdited
 from core.debate.rules import When
 from core.debate.state import Debate, Status
 from core.debate.turn import ENGINE, Act, Turn
-from core.debate.turn_events import VoteTallied
-from core.debate.verdict import RequirementStatus, VerdictSource
-from core.debate.vote import Score, Tally
+from core.debate.turn_events import VerdictReached, VoteTallied
+from core.debate.verdict import RequirementStatus, Verdict, VerdictSource
+from core.debate.vote import OptionChange, OptionEdit, Score, Tally
 from core.engine import Engine
 from core.errors import KeyRefused, ProviderError
 from core.llm.call import ModelCalls
@@ -42,6 +43,7 @@ from core.transcript.report import report
 from tests.core.bench import DEBATE, Bench
 from tests.core.test_audit import on_two_vendors
 from tests.core.test_debated_options import AGREED, a_script
+from tests.core.transcript.splits import split_log
 
 WHY = "The key is not taken."
 OPUS = ModelChoice(provider="anthropic", model="opus")
@@ -186,6 +188,23 @@ async def test_a_judge_may_overrule_the_vote_for_a_requirement_of_the_team(groun
     text = report(debate)
     assert text.index("The judge overruled") < text.index("**Use PostgreSQL.**"), "above the answer"
     assert "Written by the judge." in text
+
+
+def test_an_option_without_a_text_is_named_as_the_decision() -> None:
+    edit = OptionEdit(change=OptionChange.ADD, name="SQS", by=Person(id="U1"), origin="3")
+    before = [e.event for e in split_log() if not isinstance(e.event, VerdictReached)]
+    tally = fold(split_log()).tally
+    assert tally
+    best = tally.options[0].model_copy(update={"option": "t2", "first_choices": 2.0})
+    added = VoteTallied(tally=tally.model_copy(update={"options": (best, *tally.options)}))
+    events = [added if event.key == added.key else event for event in before]
+    debate = fold(log_of([*events, OptionEdited(edit=edit)]))
+    own = Verdict(decision="Use Kafka.", option="t1", solution="It scales.", confidence=None)
+
+    verdict = apply_vote(debate, own, "")
+    assert (verdict.option, verdict.decision, verdict.solution) == ("t2", "SQS", "")
+    text = decision_text(debate.replace(verdict=verdict))
+    assert "the option that won the vote, for which no agent's text argues" in text
 
 
 @pytest.mark.parametrize(
