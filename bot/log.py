@@ -82,12 +82,17 @@ def set_up_logs(
     )
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    # Libraries log warnings and errors only: at DEBUG, they log their data, aiosqlite for example
-    # every value that Slack's SDK stores.
-    number = logging.getLevelNamesMapping()[level.value.upper()]
-    root.setLevel(max(number, logging.WARNING))
+    _set_levels(logging.getLevelNamesMapping()[level.value.upper()])
+
+
+def _set_levels(level: int) -> None:
+    """Set the level of Moot's loggers; libraries log warnings and errors only.
+
+    At DEBUG, libraries log their data: aiosqlite logs every value that Slack's SDK stores.
+    """
+    logging.getLogger().setLevel(max(level, logging.WARNING))
     for name in MOOT_LOGGERS:
-        logging.getLogger(name).setLevel(number)
+        logging.getLogger(name).setLevel(level)
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.WARNING)
 
