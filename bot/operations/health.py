@@ -7,6 +7,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -171,6 +172,8 @@ def ask_health(url: str) -> HealthAnswer:
         except urllib.error.HTTPError as error:
             with error:
                 body, healthy = error.read(), False
+        except HTTPException:  # the program speaks another protocol
+            body, healthy = b"", False
     except OSError as error:
         reason = getattr(error, "reason", error)
         return HealthAnswer(

@@ -50,6 +50,7 @@ async def check_config_file(file: Path, *, as_json: bool = False) -> int:
         write_json({"usable": False, "problems": str(broken).splitlines(), "notices": []})
         return _BROKEN
     notices = [
+        *environment.misspelt(),
         *loaded.notices,
         *loaded.settings.warnings,
         *_missing_here(loaded.settings, environment),

@@ -114,12 +114,13 @@ def test_health_of_nobody_is_told_and_ends_with_one(tmp_path: Path) -> None:
     assert "Is the bot running?" in result.stdout
 
 
-@pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"status": "ok"}'])
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"status": "ok"}', b"SSH-2.0-x\r\n\r\n"])
 def test_another_program_at_the_address_is_no_healthy_bot(tmp_path: Path, body: bytes) -> None:
     class Other(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
+            if not body.startswith(b"SSH"):  # another protocol has no status line
+                self.send_response(200)
+                self.end_headers()
             self.wfile.write(body)
 
     with HTTPServer(("127.0.0.1", 0), Other) as server:
