@@ -20,7 +20,7 @@ from core.debate.evidence import SourceKind
 from core.debate.log import RecordedEvent, apply
 from core.debate.rules import Ending, When
 from core.debate.setup import Forecast, Setup
-from core.debate.state import Debate
+from core.debate.state import Debate, roster
 from core.debate.turn import BESIDE, ENGINE, JUDGE, SUMMARIZER, Act, Turn
 from core.figures import money, quantity, roughly
 from core.llm.budget import firm_cap
@@ -213,8 +213,7 @@ def planned_turns(debate: Debate, rounds: int, *, beside: bool = True) -> Sequen
     `beside`: include all rounds of questions, and the summaries made in the background.
     """
     setup, form = debate.setup, format_of(debate)
-    agents = [agent.id for agent in setup.agents]
-    format_turns = [*_own_turns(debate, rounds)]
+    agents, format_turns = roster(debate), [*_own_turns(debate, rounds)]
     turns = [*_turns_held_once(setup), *format_turns]
     if beside:
         turns += _summaries(debate, rounds, format_turns)
@@ -262,8 +261,7 @@ def _own_turns(debate: Debate, rounds: int) -> Iterator[Turn]:
 
 def _summaries(debate: Debate, rounds: int, own: Sequence[Turn]) -> Collection[Turn]:
     """Return summaries for the board, and for the prompts of later rounds."""
-    form, everybody = format_of(debate), {agent.id for agent in debate.setup.agents}
-    turns = list[Turn]()
+    form, everybody, turns = format_of(debate), roster(debate), list[Turn]()
     if debate.setup.summarization.enabled and len(everybody) > 1:
         turns += map(stage_turn, form.stages if rounds else form.stages[:1])
         if form.most_rounds > 1 and (rounds or not form.stages):

@@ -32,7 +32,7 @@ from bot.views.progress import post_key
 from core.debate.agents import EXAMPLE, OFFLINE, Agent
 from core.debate.contributions import Contribution, Summary
 from core.debate.people import Person
-from core.debate.state import Debate
+from core.debate.state import Debate, roster
 from core.debate.turn import Turn
 from core.debate.verdict import Verdict
 from core.figures import when
@@ -131,7 +131,7 @@ _PERSON = re.compile(r"[UW][A-Z0-9]{1,20}")
 
 def turn_noun(debate: Debate, turn: Turn) -> str:
     """The noun of a turn, such as "critique of Ben's proposal"."""
-    is_about = turn.target in {agent.id for agent in debate.setup.agents}
+    is_about = turn.target in roster(debate)
     subject = f" of {name_of(debate, turn.target or '')}'s proposal" if is_about else ""
     return turn.act.noun + subject
 

@@ -15,7 +15,7 @@ from core.acts.context import candidate_parts, candidates, option_labels, round_
 from core.acts.replies import NOBODY, label_type, narrow_form, number_in
 from core.acts.request_for import ask_model
 from core.debate.contributions import Contribution
-from core.debate.state import Debate
+from core.debate.state import Debate, roster
 from core.debate.turn import Act, Turn, turn_of
 from core.debate.turn_events import BallotAbstained, BallotCast, VoteTallied
 from core.debate.vote import Abstention, Ballot
@@ -222,7 +222,7 @@ def mover_labels(debate: Debate) -> tuple[str, ...]:
 
     So all ballots have one form. Vendors keep a separate cache for each form.
     """
-    agents = [agent.id for agent in debate.setup.agents]
+    agents = roster(debate)
     if Act.CRITIQUE in format_of(debate).phases:
         # A voter is shown at most all critiques by all other agents.
         texts = [f"c{number}" for number in range(1, (len(agents) - 1) ** 2 + 1)]

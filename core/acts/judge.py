@@ -40,7 +40,7 @@ from core.acts.verdict import (
 )
 from core.debate.agents import EXAMPLE, Agent
 from core.debate.contributions import Contribution, NoteOutcome
-from core.debate.state import Debate
+from core.debate.state import Debate, roster
 from core.debate.turn import Act, Turn, turn_of
 from core.debate.turn_events import CrossChecked, VerdictDrafted, VerdictReached
 from core.debate.verdict import Audit, CrossCheck, Verdict, VerdictSource
@@ -298,7 +298,6 @@ def critique_parts(debate: Debate) -> Sequence[Part]:
 
 def _newest_critiques(debate: Debate) -> Sequence[Contribution]:
     contributions = list[Contribution]()
-    roster = [agent.id for agent in debate.setup.agents]
     ranking, best = _by_vote(debate), list[str]()
     for score in debate.option_scores:
         best += [a for a in ranking if current_option(debate, a) == score.option][:1]
@@ -309,7 +308,7 @@ def _newest_critiques(debate: Debate) -> Sequence[Contribution]:
             if critique.turn.act is Act.CRITIQUE and critique.turn.target == target
         ]
         last = max((critique.turn.round for critique in critiques), default=0)
-        critiques.sort(key=lambda critique: roster.index(critique.turn.agent))
+        critiques.sort(key=lambda critique: roster(debate).index(critique.turn.agent))
         contributions += [critique for critique in critiques if critique.turn.round == last]
     return contributions
 

@@ -405,3 +405,9 @@ def cached_per_sources(compute: Callable[[Debate], T]) -> Callable[[Debate], T]:
         return cast("T", result)
 
     return cached
+
+
+@cached_per_sources
+def roster(debate: Debate) -> tuple[str, ...]:
+    """The ids of the agents, in their order."""
+    return tuple(agent.id for agent in debate.setup.agents)

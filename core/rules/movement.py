@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from core.debate.agents import Agent
 from core.debate.contributions import Contribution
 from core.debate.evidence import CitationStatus, Source
-from core.debate.state import Debate
+from core.debate.state import Debate, roster
 from core.debate.turn import Act
 from core.debate.verdict import Verdict
 from core.rules.agreement import mean
@@ -40,7 +40,7 @@ def mind_changes(debate: Debate) -> Sequence[MindChange]:
     # If a voter has several ballots after the blind one, the newest counts.
     final = {ballot.voter: ballot for ballot in by_round if ballot.turn.round > 0}
     changes = list[MindChange]()
-    for agent in [agent.id for agent in debate.setup.agents if agent.id in final]:
+    for agent in [agent for agent in roster(debate) if agent in final]:
         ballot, first = final[agent], blind_votes.get(agent, {})
         last = options.probabilities(ballot.probabilities)
         before, after = leading(first), leading(last)

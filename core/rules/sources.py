@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from core.debate.evidence import Source, SourceKind, SourceReference
 from core.debate.people import Person
-from core.debate.state import Debate
+from core.debate.state import Debate, roster
 from core.debate.turn import ENGINE, Act, Turn, turn_of
 
 #: Kinds of sources that people give. Moot itself adds earlier decisions and answers of tools.
@@ -81,7 +81,7 @@ def no_source_reason(debate: Debate) -> str:
     The thread of a mention and links inside the question were not chosen as sources: the debate is
     held without them. A debate in which agents were already asked, as in older versions, continues.
     """
-    agents = {agent.id for agent in debate.setup.agents}
+    agents = roster(debate)
     tables = (debate.contributions, debate.questions, debate.failures)
     if any(outcome.turn.agent in agents for outcomes in tables for outcome in outcomes.values()):
         return ""

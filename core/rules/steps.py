@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import lru_cache, partial
 
 from core.debate.contributions import Contribution
-from core.debate.state import Debate, cached_per_sources
+from core.debate.state import Debate, roster
 from core.debate.turn import ENGINE, Act, Turn, turn_of
 from core.request import Part
 from core.rules.agreement import Agreement
@@ -199,7 +199,7 @@ class Format:
     def _open(self, debate: Debate, number: int, steps: Sequence[Step]) -> Iterator[Turn]:
         agents, present = self.alive(debate, number), agents_present(debate, self.alive(debate))
         for step in steps:
-            turns = step.turns(number, agents, _roster(debate))
+            turns = step.turns(number, agents, roster(debate))
             for turn in [turn for key, turn in turns.items() if key not in debate.times]:
                 is_late = step.until and debate.is_done(
                     turn_of(step.until, number, turn.target or "")
@@ -264,7 +264,7 @@ class Format:
             lost = set(debate.key_refusals)
             for step in self.steps:
                 lost.update(step.lost_agents(debate, upto) if step.misses else ())
-            return tuple(agent for agent in _roster(debate) if agent not in lost)
+            return tuple(agent for agent in roster(debate) if agent not in lost)
 
         return debate.cached(("alive", self.name, upto), agents)
 
@@ -278,7 +278,7 @@ class Format:
         ]
         texts.sort(key=lambda text: (text.turn.round, acts.index(text.turn.act)))
         newest = {text.turn.agent: text for text in texts}
-        return {agent: newest[agent] for agent in _roster(debate) if agent in newest}
+        return {agent: newest[agent] for agent in roster(debate) if agent in newest}
 
     def drafts(self, debate: Debate) -> Mapping[str, Contribution]:
         """The isolated first answers by agent; empty until all present agents' turns are over."""
@@ -291,7 +291,7 @@ class Format:
         self, debate: Debate, act: Act, number: int = 1
     ) -> Mapping[str, Contribution]:
         """The contributions of one act in a round, by agent in roster order."""
-        keys = {agent: turn_of(act, number, agent).key for agent in _roster(debate)}
+        keys = {agent: turn_of(act, number, agent).key for agent in roster(debate)}
         contributions = debate.contributions
         return {agent: contributions[key] for agent, key in keys.items() if key in contributions}
 
@@ -303,7 +303,7 @@ class Format:
 
     def inputs(self, debate: Debate, turn: Turn) -> Sequence[str]:
         """Keys of all turns that a turn depends on by its step, whether they exist or not."""
-        step, everyone = self.step_of(turn.act), _roster(debate)
+        step, everyone = self.step_of(turn.act), roster(debate)
         inputs = step.after if step else ()
         return [item.key for after in inputs for item in self.turns_of(turn, after, everyone)]
 
@@ -313,7 +313,7 @@ class Format:
         if step is None or step.carries is None:
             return None
         unless = step.carries.unless
-        answers = self.turns_of(turn, unless, _roster(debate)) if unless else ()
+        answers = self.turns_of(turn, unless, roster(debate)) if unless else ()
         if any(answer.key in debate.contributions for answer in answers):
             return None
         sources = self.turns_of(turn, step.carries.source, ())
@@ -340,8 +340,3 @@ def agents_present(debate: Debate, agents: Sequence[str]) -> Sequence[str]:
     """
     present = [agent for agent in agents if agent not in debate.unavailable_agents]
     return present if len(present) >= debate.setup.quorum else agents
-
-
-@cached_per_sources
-def _roster(debate: Debate) -> tuple[str, ...]:
-    return tuple(agent.id for agent in debate.setup.agents)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from core.debate.contributions import Contribution
 from core.debate.setup import Forecast
-from core.debate.state import Debate
+from core.debate.state import Debate, roster
 from core.debate.turn import Act
 from core.debate.vote import Guidance
 from core.figures import duration, money, number, percent, quantity, roughly, when
@@ -183,9 +183,9 @@ class AgentSpending:
 
 
 def spending(debate: Debate) -> Sequence[AgentSpending]:
-    roster = [agent.id for agent in debate.setup.agents]
     entries: list[AgentSpending] = []
-    for agent in dict.fromkeys([*roster, *(item.agent for item in debate.expenses if item.agent)]):
+    others = (item.agent for item in debate.expenses if item.agent)
+    for agent in dict.fromkeys([*roster(debate), *others]):
         expenses = [expense for expense in debate.expenses if expense.agent == agent]
         calls = [expense.call for expense in expenses if expense.call]
         entries.append(

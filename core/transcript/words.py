@@ -13,7 +13,7 @@ from core.debate.contributions import Contribution, Summary
 from core.debate.evidence import SourceKind
 from core.debate.people import Person
 from core.debate.setup import Setup
-from core.debate.state import Debate
+from core.debate.state import Debate, roster
 from core.debate.turn import ENGINE, PLAYBOOK, RESERVED_IDS, Act, Turn
 from core.debate.verdict import Verdict
 from core.debate.vote import Ballot
@@ -41,8 +41,7 @@ def name_of(debate: Debate, agent: str) -> str:
         return "Moot"
     if agent == PLAYBOOK:
         return "the playbook"
-    ids = {agent.id for agent in debate.setup.agents} | RESERVED_IDS
-    return debate.setup.agent(agent).name if agent in ids else agent
+    return debate.setup.agent(agent).name if agent in {*roster(debate), *RESERVED_IDS} else agent
 
 
 def letters_words(debate: Debate, texts: Iterable[LetteredText]) -> str:
@@ -97,8 +96,7 @@ def confidence_words(verdict: Verdict) -> str:
 def turn_words(debate: Debate, turn: Turn) -> str:
     """The turn in words: `Ann: critique of Bob, round 1`."""
     work = work_words(debate, turn).lower()
-    ids = {agent.id for agent in debate.setup.agents}
-    if turn.target in ids:
+    if turn.target in roster(debate):
         work += f" of {name_of(debate, turn.target or '')}"
     agent = "Auditor" if turn.act is Act.AUDIT else name_of(debate, turn.agent)
     return f"{agent}: {work}, {turn.when}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from core.debate.contributions import Contribution
-from core.debate.state import Debate
+from core.debate.state import Debate, roster
 from core.debate.turn import Act, Turn
 from core.request import Part, PartKind, numbered_parts
 from core.rules.steps import After, Format, Show
@@ -61,8 +61,8 @@ def critiques(source: After) -> Show:
     """Show the critiques of the agent's text, numbered, without their authors."""
 
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-        roster = [agent.id for agent in debate.setup.agents]
-        keys = [critique_turn.key for critique_turn in form.turns_of(turn, source, roster)]
+        critique_turns = form.turns_of(turn, source, roster(debate))
+        keys = [critique_turn.key for critique_turn in critique_turns]
         contributions = debate.contributions
         texts = [contributions[key].text for key in keys if key in contributions]
         return numbered_parts(PartKind.CRITIQUE, "Critique", texts)
@@ -152,7 +152,7 @@ def in_cache_order(debate: Debate, reader: str, parts: Mapping[str, Part]) -> Se
     only the last agents would share anything.
     """
     result: list[Part] = []
-    group = [agent.id for agent in debate.setup.agents]
+    group = roster(debate)
     while reader in group and len(group) > 1:
         middle = len(group) // 2
         halves = group[:middle], group[middle:]

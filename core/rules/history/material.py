@@ -17,7 +17,7 @@ from typing import Any
 
 from core.debate.agents import ContextMethod, PromptText, Summarization
 from core.debate.contributions import Contribution, SummaryKind
-from core.debate.state import Debate, cached_per_debate
+from core.debate.state import Debate, cached_per_debate, roster
 from core.debate.turn import FACILITATOR, JUDGE, SUMMARIZER, Act, Turn
 from core.request import Part, PartKind
 from core.rules.formats.registry import format_of, turns_ready
@@ -61,8 +61,7 @@ def method_of(debate: Debate, agent: str) -> ContextMethod:
 
 def methods_in_use(debate: Debate) -> frozenset[ContextMethod]:
     """The methods of all agents, and the debate's own, which is the facilitator's."""
-    readers = (FACILITATOR, *(agent.id for agent in debate.setup.agents))
-    return frozenset(method_of(debate, reader) for reader in readers)
+    return frozenset(method_of(debate, reader) for reader in (FACILITATOR, *roster(debate)))
 
 
 def reads_letters(debate: Debate, turn: Turn) -> bool:
@@ -102,8 +101,7 @@ def _concerns(turn: Turn, agent: str) -> bool:
 @cached_per_debate
 def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
     """The contributions of a round by phase and agent, without carried-over texts."""
-    phases = format_of(debate).phases
-    roster = [agent.id for agent in debate.setup.agents]
+    phases, agents = format_of(debate).phases, roster(debate)
     contributions = [
         contribution
         for contribution in debate.contributions.values()
@@ -112,7 +110,7 @@ def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
         and not contribution.carried_from
     ]
     return sorted(
-        contributions, key=lambda item: (phases.index(item.turn.act), roster.index(item.turn.agent))
+        contributions, key=lambda item: (phases.index(item.turn.act), agents.index(item.turn.agent))
     )
 
 
@@ -120,8 +118,7 @@ def is_complete(debate: Debate, number: int) -> bool:
     """Whether no agent has a turn left in this round or earlier ones."""
     if not debate.has_begun(number) or not round_of(debate, number):
         return False
-    roster = {agent.id for agent in debate.setup.agents}
-    return not any(turn.agent in roster for turn in turns_ready(debate, number))
+    return not any(turn.agent in roster(debate) for turn in turns_ready(debate, number))
 
 
 @cached_per_debate
