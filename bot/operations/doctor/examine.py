@@ -204,7 +204,7 @@ def backlog_findings(backlog: LandingBacklog, names: Sequence[str]) -> Iterator[
     for name, reason in backlog.closed.items():
         if name in names:
             remedy = f"Remove it from the settings, or repair it. {_RETRY}"
-            yield bad(f"receiver {name}", f"nothing is sent to it any more: {reason}", remedy)
+            yield bad(f"receiver {name}", reason, remedy)
     subject = "landings"
     if backlog.dead:
         text = f"{quantity(backlog.dead, 'dead letter')}, not sent again automatically"

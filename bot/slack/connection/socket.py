@@ -76,7 +76,7 @@ async def _answer(
             code, outcome = code_of(error), outcome_of(error)
             if code in REFUSED_TOKENS or (code and isinstance(outcome, Rejection)):
                 raise ConfigurationBroken(f"{rejection_text} ({code})") from None
-            raise MootError(f"{client.base_url} cannot be reached: {outcome.reason}.") from None
+            raise MootError(f"{outcome.reason} ({client.base_url}).") from None
 
     def again(error: MootError, wait: float) -> float | None:
         return None if isinstance(error, ConfigurationBroken) else wait
