@@ -226,7 +226,8 @@ class OutcomeDates(Value):
 
 def _without_path(url: str) -> str:
     """The address without the path of Chat Completions, which documentation often includes."""
-    return url.rstrip("/").removesuffix("/chat/completions")
+    address, mark, query = url.partition("?")
+    return address.rstrip("/").removesuffix("/chat/completions") + mark + query
 
 
 class ModelServer(Value):

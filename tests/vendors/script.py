@@ -85,6 +85,7 @@ class VendorRequest:
     """A received request."""
 
     path: str
+    query: str
     headers: Mapping[str, str]
     body: Mapping[str, Any]
     #: Seconds on the event loop's clock.

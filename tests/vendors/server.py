@@ -233,8 +233,10 @@ async def read_request(reader: asyncio.StreamReader) -> VendorRequest:
     pairs = (line.partition(":") for line in lines)
     headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
+    target = urlsplit(first.split()[1])
     return VendorRequest(
-        path=urlsplit(first.split()[1]).path,
+        path=target.path,
+        query=target.query,
         headers=headers,
         body=json.loads(body) if body else {},
         at=asyncio.get_running_loop().time(),

@@ -255,15 +255,20 @@ class OpenAIProvider(SDKProvider):
 
 
 def openai_client(key: str, base_url: str, **options: Any) -> "AsyncOpenAI":
-    """A client of OpenAI's SDK; importing that takes up to a second."""
+    """A client of OpenAI's SDK; importing that takes up to a second.
+
+    The address may have a query, as Azure's do (`?api-version=…`).
+    """
     from openai import (  # noqa: PLC0415 - slow, and not always needed
         AsyncOpenAI,
         DefaultAioHttpClient,
         DefaultAsyncHttpxClient,
     )
 
+    url = httpx2.URL(base_url)
+    options |= {"base_url": url.copy_with(query=None), "default_query": dict(url.params)}
     http = http_client(DefaultAsyncHttpxClient if names_socks() else DefaultAioHttpClient)
-    return AsyncOpenAI(api_key=key, base_url=base_url, max_retries=0, http_client=http, **options)
+    return AsyncOpenAI(api_key=key, max_retries=0, http_client=http, **options)
 
 
 def lacks_responses(answer: httpx2.Response) -> bool:

@@ -5,7 +5,14 @@ import pytest
 from core.clock import SystemClock
 from core.errors import ConfigurationBroken, KeyRefused
 from core.llm.call import ModelCalls
-from core.llm.providers.factory import DEFAULT_MODELS, KEYED, PROVIDER_NAMES, build, choose
+from core.llm.providers.factory import (
+    DEFAULT_MODELS,
+    KEYED,
+    PROVIDER_NAMES,
+    build,
+    build_server,
+    choose,
+)
 from core.llm.providers.openai import OpenAIProvider
 from core.request import ModelRequest
 from core.settings import ModelChoice, ModelServer, Settings, agent_for
@@ -89,10 +96,18 @@ async def test_blanks_around_a_key_are_ignored(vendor: Vendor, request_: ModelRe
     await provider.close()
 
 
-def test_the_address_of_a_server_may_include_the_path_of_its_chats() -> None:
-    server = ModelServer(name="lab", base_url="http://lab/v1/chat/completions")
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/chat/completions"])
+async def test_an_address_may_include_the_path_of_chats_and_a_query(
+    vendor: Vendor, request_: ModelRequest, path: str
+) -> None:
+    server = ModelServer(name="azure", base_url=f"{vendor.url}{path}?api-version=preview")
+    provider = build_server(server)
 
-    assert server.base_url == "http://lab/v1"
+    await provider.complete(request_)
+
+    sent = vendor.asked[0]
+    assert (sent.path, sent.query) == ("/v1/chat/completions", "api-version=preview")
+    await provider.close()
 
 
 class Loading(OpenAIProvider):
