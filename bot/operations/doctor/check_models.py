@@ -134,8 +134,8 @@ async def _check(
         return [_server_problem(server, subject, error)]
     host = urlsplit(server.address).hostname  # the whole address may contain a password
     place = f" at {host}" if host else ""
-    state = "it answers" if server.name == _OLLAMA else "the key is accepted"
-    first = good(subject, f"{state}{place}; {len(names)} models")
+    state = "the key is accepted" if server.variable else "it answers"
+    first = good(subject, f"{state}{place}; {quantity(len(names), 'model')}")
     answers = await asyncio.gather(
         *(_ask(server.name, provider, model, names) for model in server.models)
     )
