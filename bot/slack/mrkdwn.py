@@ -230,7 +230,7 @@ def _table(node: _Node, _depth: int) -> str:
         for row in cells
     ]
     lines.insert(1, "-+-".join("-" * width for width in widths))
-    return f"{_FENCE}\n" + "\n".join(map(literal, lines)) + f"\n{_FENCE}"
+    return _code("\n".join(lines))
 
 
 def _table_as_list(heads: Sequence[str], rows: Sequence[Sequence[_Node]]) -> str:
