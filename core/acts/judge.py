@@ -228,7 +228,9 @@ def _winners_position(debate: Debate) -> Verdict:
     winners = len(voting.best_texts(debate.tally))
     rank = f"is level with {quantity(winners - 1, 'other')} in the vote"
     if winners <= 1:
-        rank = "is the best by the vote" if winners else "came first, as nobody voted"
+        rank = "is ranked best" if winners else "came first, as nobody voted"
+    if winners == 1 and debate.tally and best not in debate.tally.winners:
+        rank += " of those for the option that won the vote"
     warning = (
         f"No judge gave a verdict: this is the position of {name_of(debate, best)}, which {rank}."
     )

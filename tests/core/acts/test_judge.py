@@ -76,7 +76,7 @@ async def test_each_model_is_tried_once_before_the_winners_position_stands(
     assert debate.verdict
     assert debate.verdict.source is VerdictSource.WINNER
     assert debate.verdict.warnings.count(f"The judge failed: {WHY}") == 1
-    assert debate.verdict.warnings[0].endswith(", which is the best by the vote.")
+    assert debate.verdict.warnings[0].endswith(", which is ranked best.")
     asked = [r.model for p in providers.values() for r in p.requests_of(Act.SYNTHESIS)]
     assert sorted(asked) == ["a1", "a2", "b1"]
 
