@@ -20,6 +20,7 @@ from core.rules import schedule
 from core.rules.ending import ending_sentences
 from core.rules.formats.registry import format_of
 from core.rules.history import strategies
+from core.rules.sealing import SEALED
 from core.transcript.markdown import visible
 from core.transcript.words import calls_words, name_of, tokens_words, turn_words, usage_words
 from core.usage import Call, Usage
@@ -307,7 +308,8 @@ def turn_explanation(log: Sequence[RecordedEvent], query: str) -> str:
 
 
 def _ending_reasons(debate: Debate) -> Sequence[str]:
-    texts = list(ending_sentences(debate)) or ["The rounds go on."]
+    texts = list(ending_sentences(debate))
+    texts = texts or [SEALED if debate.is_sealed else "The rounds go on."]
     if debate.status is Status.RUNNING and not schedule.is_cut_short(debate):
         return texts
     skips: dict[int, Counter[str]] = {}
