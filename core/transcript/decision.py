@@ -210,7 +210,8 @@ def notes_section(debate: Debate, verdict: Verdict | None) -> ResultSection:
             use, reason = "not answered", "There is no verdict."
         elif outcome:
             use, reason = "used" if outcome.used else use, outcome.explanation
-        text = f"“{note.text}” ({use}) {reason}"
+        # In one line: a block of code in a note would go on to the end of this line.
+        text = f"“{' '.join(note.text.split())}” ({use}) {reason}"
         lines.append(ResultLine(label=f"Note {note.number}", by=note.author, text=text))
     return ResultSection(title="What became of the notes", lines=lines)
 

@@ -49,7 +49,7 @@ from tests.core.rules.formats.debates import (
 from tests.core.transcript.splits import split_log
 
 FOLDER = "../../golden/views"
-NOTE = Note(id="C1:1700000000.000100", author=SAM, text="No Kafka people.")
+NOTE = Note(id="C1:1700000000.000100", author=SAM, text="No one runs it:\n```\n$ kafka\n```")
 
 
 def payloads_text(*messages: MessageView) -> str:
