@@ -145,9 +145,11 @@ class SteerDebate:
         mentions = ", ".join(self.mention(steward) for steward in stewards if steward != starter)
         people = f"{self.mention(starter)}, who started debate `{debate.id}`"
         people += f", and {mentions}" if mentions else ","
+        is_running = debate.status is Status.RUNNING
+        reply = "A reply in its thread always reaches the agents. " if is_running else ""
         raise BadInput(
-            f"Only {people} can {action}. A reply in its thread always reaches the agents; "
-            "the channel's settings name who may steer."
+            f"Only {people} can {action}. {reply}"
+            "The channel's settings (`/debate settings`) name who may steer."
         )
 
 
