@@ -167,6 +167,11 @@ def end_answer(debate: Debate) -> str:
     )
 
 
+def unread_files(debate: Debate) -> str:
+    again = " *Debate it on* below the verdict starts a debate that can." if debate.verdict else ""
+    return f"Debate `{debate.id}` has ended: nobody reads what you attached.{again}"
+
+
 def unknown_option(reading: UnknownOption) -> str:
     return (
         f"“{plain(reading.option)}” is no option here, or its value is missing or unknown. "

@@ -335,9 +335,12 @@ async def _record_evidence(message: IncomingMessage, debate_id: str, *, has_link
         # Links of an edit have a note of their own.
         note = "/".join(filter(None, (message.origin + LINKS, posted.edited_at)))
         await record_links(context, debate, posted.text, author, note=note, thread=posted.thread_ts)
-    # If the reply has a text, `_record_text` has told the author.
     if not was_recorded and not has_words(posted.all_text):
         await _tell_end(message, debate)
+    elif not was_recorded and await message.calls_bot():
+        # The judge, who is asked here, answers from the record alone.
+        key = f"{message.origin}{FILES}/answer"
+        await message.tell(answers.unread_files(debate), key=key)
 
 
 def split_steering(text: str) -> tuple[Steering | None, str]:

@@ -108,7 +108,13 @@ async def test_a_question_without_a_mention_is_offered_to_the_judge_and_asked_on
         assert team.ephemeral_texts("alex") == ["The judge answers in the thread."]
         await team.say("@Moot Thanks!", board, user="alex")
         await team.workspace.wait_for(lambda: "Mention me" in team.ephemeral_texts("alex")[-1])
-    assert len(provider.requests_of(Act.FOLLOW_UP)) == 1
+        assert len(provider.requests_of(Act.FOLLOW_UP)) == 1
+        await team.workspace.share_file(
+            "alex", team.channel, "load.csv", b"1", text=f"@Moot {ASKED}", thread_ts=board
+        )
+        await answers(team, board, 2)
+        unread = "nobody reads what you attached. *Debate it on*"
+        await team.workspace.wait_for(lambda: unread in team.ephemeral_texts("alex")[-1])
 
 
 async def test_an_answer_may_quote_the_debates_sources() -> None:
