@@ -247,7 +247,7 @@ def closing_buttons(verdict: tuple[str, str] | None, *, has_more: bool) -> Seque
     if has_more:
         buttons.append(GuideButton(label="Watch another", name=ANOTHER))
     if verdict:
-        buttons.append(GuideButton(label="Accept the decision", shows=verdict))
+        buttons.append(GuideButton(label="Go to Accept", shows=verdict))
     return buttons
 
 

@@ -88,7 +88,7 @@ async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):
             await workspace.wait_for(lambda at=ending: workspace.runtime.guide.line is not at, 300)
         await asyncio.wait_for(play, 300)
         labels = await invited(workspace, another=False)
-    assert labels == ["Ask your own", "Accept the decision"]
+    assert labels == ["Ask your own", "Go to Accept"]
     line = workspace.runtime.guide.line
     assert line
     assert line.text.startswith("Moot demo: a team asks in Slack, AI agents argue")
@@ -160,7 +160,7 @@ async def test_the_top_line_says_what_debates_a_question_of_ones_own(playing: St
     await workspace.wait_for(lambda: line()[0] in {running, ended}, 300)
     await asyncio.wait_for(playing.follow(debate_id, lambda _: None), 300)
     # The debate has ended before its verdict stands in the thread.
-    decided = (ended, ["Ask your own", "Accept the decision"])
+    decided = (ended, ["Ask your own", "Go to Accept"])
     await workspace.wait_for(lambda: line() == decided, 300)
     guiding.cancel()
 
