@@ -188,7 +188,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         http = HttpServer(
             parts.environment.moot_host,
             parts.environment.moot_port,
-            health,
+            health.report,
             app=None if gateway else app,
             installing=installation.installing,
             routes=[

@@ -99,7 +99,7 @@ async def test_a_page_may_run_nothing_and_is_kept_by_nobody(ended: Ended) -> Non
     team, board = ended.team, ended.board
     answer = await fetched(team, await shared(team, board))
     style = await fetched(team, "/pages/page.css")
-    assert await team.moot.http.health.report()
+    assert await team.moot.health.report()
     policy = answer.headers["Content-Security-Policy"]
     directives = {
         "default-src 'none'",

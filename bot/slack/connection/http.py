@@ -73,12 +73,6 @@ class HealthReport(Protocol):
     def as_json(self) -> Mapping[str, Any]: ...
 
 
-class HealthCheck(Protocol):
-    async def report(self) -> HealthReport:
-        """Never raises."""
-        ...
-
-
 #: Adds routes of another part of the bot to the same port.
 AddRoutes = Callable[[web.Application], None]
 
@@ -135,14 +129,17 @@ class HttpServer(WebServer):
         self,
         host: str,
         port: int,
-        health: HealthCheck,
+        health: Callable[[], Awaitable[HealthReport]],
         *,
         app: AsyncApp | None = None,
         installing: AsyncOAuthFlow | None = None,
         routes: Sequence[AddRoutes] = (),
     ) -> None:
-        """`app` is None in Socket Mode; `installing` is None if the bot serves one workspace."""
-        self.health = health
+        """`app` is None in Socket Mode; `installing` is None if the bot serves one workspace.
+
+        `health` never raises.
+        """
+        self._health = health
         #: Whether all parts have started, and shutdown has not begun.
         self.is_ready = False
         #: Whether a request without a valid signature was logged.
@@ -173,13 +170,13 @@ class HttpServer(WebServer):
 
     async def _report(self, request: web.Request) -> web.Response:
         del request
-        report = await self.health.report()
+        report = await self._health()
         status = 200 if report.healthy else _UNHEALTHY
         return web.json_response(report.as_json(), status=status)
 
     async def _readiness(self, request: web.Request) -> web.Response:
         del request
-        ready = self.is_ready and (await self.health.report()).healthy
+        ready = self.is_ready and (await self._health()).healthy
         return web.json_response({"ready": ready}, status=200 if ready else _UNHEALTHY)
 
     async def _take(self, app: AsyncApp, request: web.Request) -> web.StreamResponse:
