@@ -220,8 +220,8 @@ def _record_outcome_click(kind: OutcomeKind) -> OnClick:
     return with_debate(record)
 
 
-async def change_outcome(context: ListenerContext, click: Click, debate: Debate) -> None:
-    await open_outcome(context, click, debate, debate.outcome)
+async def change_outcome(context: ListenerContext, act: Opener, debate: Debate) -> None:
+    await open_outcome(context, act, debate, debate.outcome)
 
 
 async def open_outcome(

@@ -12,7 +12,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 
 from bot.listeners import answers
-from bot.listeners.buttons import open_outcome, share_page, withdraw_page
+from bot.listeners.buttons import change_outcome, share_page, withdraw_page
 from bot.listeners.context import ListenerContext, json_values, on_click, place
 from bot.listeners.linked import start_with_links
 from bot.listeners.start import open_settings, open_start_form
@@ -378,7 +378,7 @@ _ABOUT_DEBATE: Mapping[
     str, Callable[[ListenerContext, Command, Debate], Awaitable[MessageView | None]]
 ] = {
     "show ID": _show,
-    "outcome ID": lambda context, act, debate: open_outcome(context, act, debate, debate.outcome),
+    "outcome ID": change_outcome,
     "export ID": _export,
     "export ID page": share_page,
     "export ID page off": withdraw_page,
