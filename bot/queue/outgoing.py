@@ -55,18 +55,14 @@ async def _nobody(row: PostRow, refusal: Rejection) -> None: ...
 def _ignore(kind: str) -> None: ...
 
 
-async def _render_nothing(rows: Sequence[PostRow]) -> RenderedPosts:  # noqa: ARG001 - as a real one
-    return RenderedPosts(seq=0, contents={})
-
-
 @dataclass
 class Outgoing:
     posts: Posts
     leases: Leases
     clients: WorkspaceClients
-    pace: Pace = field(default_factory=Pace)
     #: Renders living posts of one debate from its log.
-    render: Render = _render_nothing
+    render: Render
+    pace: Pace = field(default_factory=Pace)
     #: Called for every row that Slack refuses for good, before it is given up, perhaps twice. The
     #: row of an edit is *sent*.
     on_refused: Callable[[PostRow, Rejection], Awaitable[None]] = _nobody

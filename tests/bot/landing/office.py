@@ -11,8 +11,8 @@ from bot.landing.landing_queue import LandingQueue
 from bot.landing.receivers import LandedRecord, Landing, Receiver
 from bot.queue.landings import LandingBacklog, Landings
 from bot.queue.outbox import Outbox
-from bot.queue.outgoing import Outgoing
-from bot.queue.rows import Posts
+from bot.queue.outgoing import Outgoing, RenderedPosts
+from bot.queue.rows import PostRow, Posts
 from bot.slack.client import SingleWorkspaceClient, WorkspaceClient
 from bot.slack.payloads import Identity
 from bot.store.leases import Leases
@@ -47,6 +47,7 @@ class Office:
             posts=Posts(database),
             leases=Leases(database, owner),
             clients=SingleWorkspaceClient(WorkspaceClient(AsyncWebClient(), identity)),
+            render=self._render,
         )
         self.clock, self.database, self.store = ManualClock(), database, store or InMemoryStore()
         self.queue = LandingQueue(
@@ -63,6 +64,9 @@ class Office:
 
     async def _no_link(self, _debate: Debate) -> str:
         return ""
+
+    async def _render(self, _rows: Sequence[PostRow]) -> RenderedPosts:
+        raise AssertionError("No post is queued here.")
 
     @property
     def landings(self) -> Landings:
