@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import aiohttp
 import pytest
+from structlog.testing import capture_logs
 
 from bot.app import running
 from bot.settings import SlackAccess
@@ -43,8 +44,10 @@ async def test_a_whole_debate_works_over_signed_requests(team: Team, models: Scr
 async def test_a_request_played_back_starts_nothing_more(team: Team):
     body = urlencode(a_command(team, QUESTION, trigger_id="1.2.replayed"))
     headers = signed(team, body)
-    first = await post(team, body, headers)
-    second = await post(team, body, headers)
+    with capture_logs() as logs:
+        first = await post(team, body, headers)
+        second = await post(team, body, headers)
+    assert "request refused" not in [line["event"] for line in logs]
     assert first[0] == 200
     assert second == (200, "")
     await team.workspace.wait_for(lambda: team.workspace.messages(team.channel))
@@ -66,8 +69,11 @@ async def test_what_slack_did_not_sign_is_refused(
     team: Team, changes: dict[str, str], why: str, capfd: pytest.CaptureFixture[str]
 ):
     body = urlencode(a_command(team, QUESTION, trigger_id=f"1.2.{why}"))
-    status, _ = await post(team, body, {**signed(team, body), **changes})
-    assert status == 401
+    with capture_logs() as logs:
+        answers = [await post(team, body, {**signed(team, body), **changes}) for _ in range(2)]
+    assert [status for status, _ in answers] == [401, 401]
+    levels = [line["log_level"] for line in logs if line["event"] == "request refused"]
+    assert levels == ["warning", "debug"]
     assert not await team.moot.store.find(DebateFilter())
     assert "1.2." not in "".join(capfd.readouterr())
 
