@@ -121,7 +121,7 @@ class OllamaProvider:
             "messages": [*system, {"role": "user", "content": prompt}],
             "options": options,
             "stream": True,
-            "think": False,
+            "think": limits.efforts.get(request.effort, False),
             "truncate": False,
             "shift": False,
             **({"format": dict(request.answer.schema)} if request.answer else {}),
@@ -161,6 +161,7 @@ class _OllamaReading(Reading):
             raise ReplyFailed(event)
         self.model = words(event, "model") or self.model
         self._add(words(event, "message", "content"))
+        self._thoughts.append(words(event, "message", "thinking"))
         if dig(event, "done") is True:
             self._report, end = event, words(event, "done_reason") or "stop"
             self._end = "" if end == "unload" else end  # the model was unloaded during its reply

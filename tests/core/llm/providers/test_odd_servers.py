@@ -202,7 +202,13 @@ LOCAL = {
 }
 
 
-@pytest.mark.parametrize(("name", "reply"), [("anthropic", PAUSED), ("ollama", LOCAL)])
+#: HarperFast/harper 1805: the whole reply is in the field of the thoughts.
+IN_THOUGHTS = {"message": {"content": "", "thinking": TEXT}, "done": True, "done_reason": "stop"}
+
+
+@pytest.mark.parametrize(
+    ("name", "reply"), [("anthropic", PAUSED), ("ollama", LOCAL), ("ollama", IN_THOUGHTS)]
+)
 async def test_thoughts_and_unknown_finish_reasons_are_handled_in_all_apis(
     vendor: Vendor, request_: ModelRequest, name: str, reply: object
 ) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from core.errors import ProviderDown, RequestRejected
 from core.llm.providers.ollama import OllamaProvider
-from core.request import ModelRequest, Part, PartKind
+from core.request import Effort, ModelRequest, Part, PartKind
 from tests.vendors.script import Reject
 from tests.vendors.server import Vendor, always
 
@@ -30,6 +30,21 @@ async def test_the_window_is_a_power_of_two_that_only_grows_within_a_debate(
     assert bodies[0]["options"] == {"num_ctx": 8192, "num_predict": 1000, "temperature": 0.4}
     # Nothing may be dropped or shifted out.
     assert (bodies[0]["truncate"], bodies[0]["shift"], bodies[0]["think"]) == (False, False, False)
+    await provider.close()
+
+
+@pytest.mark.parametrize(
+    ("model", "sent"), [("gpt-oss:20b", ("medium", 5096)), ("qwen3:8b", (False, 1000))]
+)
+async def test_a_model_that_always_thinks_is_told_how_much(
+    vendor: Vendor, request_: ModelRequest, model: str, sent: tuple[object, int]
+) -> None:
+    provider = OllamaProvider(vendor.url)
+
+    await provider.complete(replace(request_, model=model, effort=Effort.MEDIUM))
+
+    body = vendor.asked[0].body
+    assert (body["think"], body["options"]["num_predict"]) == sent
     await provider.close()
 
 
