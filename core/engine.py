@@ -27,7 +27,7 @@ from core.debate.debate_events import (
 )
 from core.debate.log import Event, RecordedEvent, apply
 from core.debate.state import Debate, Status
-from core.debate.turn import BESIDE, ENGINE, JUDGE, Turn
+from core.debate.turn import BACKGROUND_ACTS, ENGINE, JUDGE, Turn
 from core.debate.turn_events import TurnFailed
 from core.errors import (
     CallFailed,
@@ -297,7 +297,7 @@ class _Run:
         return [
             turn.key
             for turn in turns
-            if debate.paused_by or turn.act not in BESIDE or turn.agent == JUDGE
+            if debate.paused_by or turn.act not in BACKGROUND_ACTS or turn.agent == JUDGE
         ]
 
     def _waits(self, debate: Debate, turn: Turn) -> bool:
@@ -466,7 +466,7 @@ class _Run:
             await self._append(event)
 
     def _in_foreground(self) -> Sequence[RunningTurn]:
-        return [work for work in self._working.values() if work.turn.act not in BESIDE]
+        return [work for work in self._working.values() if work.turn.act not in BACKGROUND_ACTS]
 
     def _waiting_turns(self) -> Sequence[WaitingTurn]:
         return [turn for key, turn in self._waiting.items() if key not in self._working]

@@ -21,7 +21,7 @@ from core.debate.log import RecordedEvent, apply
 from core.debate.rules import Ending, When
 from core.debate.setup import Forecast, Setup
 from core.debate.state import Debate, roster
-from core.debate.turn import BESIDE, ENGINE, JUDGE, SUMMARIZER, Act, Turn
+from core.debate.turn import BACKGROUND_ACTS, ENGINE, JUDGE, SUMMARIZER, Act, Turn
 from core.figures import money, quantity, roughly
 from core.llm.budget import firm_cap
 from core.llm.call import NO_TABLES, Tables
@@ -319,7 +319,7 @@ class _Sizes:
         """Return the seconds for these calls. `chain`: calls of the format that run in sequence."""
         times, other_acts = list[float](), set[Act]()
         for call, usage in calls:
-            if call.turn.act not in BESIDE:
+            if call.turn.act not in BACKGROUND_ACTS:
                 speed = self._capability(call.provider, call.model).speed
                 times.append(_FIRST_TOKEN + usage.output_tokens / speed)
                 other_acts.add(call.turn.act)

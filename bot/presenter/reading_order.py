@@ -15,7 +15,7 @@ from bot.presenter.posts import turn_of
 from bot.views.progress import are_groups_held, is_complete, is_read, order, turn_group
 from core.debate.log import RecordedEvent, apply
 from core.debate.state import Debate, Status
-from core.debate.turn import BESIDE
+from core.debate.turn import BACKGROUND_ACTS
 from core.rules import schedule
 
 
@@ -84,7 +84,7 @@ def _frontier(debate: Debate) -> tuple[tuple[float, float], bool]:
     """
     place = turn_group if debate.setup.quiet else order
     # Only agents read summaries, so no post waits for one.
-    turns = [turn for turn in schedule.ready(debate) if turn.act not in BESIDE]
+    turns = [turn for turn in schedule.ready(debate) if turn.act not in BACKGROUND_ACTS]
     coming = (*turns, *(schedule.waiting_for_options(debate) if turns else ()))
     places = [place(debate, turn) for turn in coming if is_read(debate, turn)]
     waits = debate.status is Status.RUNNING and not turns and not schedule.conclusion(debate)

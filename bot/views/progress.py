@@ -15,7 +15,7 @@ from core.acts.act import ACTS
 from core.debate.contributions import Contribution
 from core.debate.rules import Ending
 from core.debate.state import Debate, Status, cached_per_debate
-from core.debate.turn import BESIDE, Act, Turn
+from core.debate.turn import BACKGROUND_ACTS, Act, Turn
 from core.figures import percent, quantity
 from core.rules import schedule
 from core.rules.formats import clarifying, council, review
@@ -136,7 +136,7 @@ def stage(debate: Debate) -> str:
     if debate.paused_by:
         return "Paused"
     # Summaries are made in the background.
-    turns = [turn for turn in schedule.ready(debate) if turn.act not in BESIDE]
+    turns = [turn for turn in schedule.ready(debate) if turn.act not in BACKGROUND_ACTS]
     visible = [turn for turn in turns if is_read(debate, turn)]
     if visible:
         first = min(visible, key=lambda turn: order(debate, turn))

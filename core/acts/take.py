@@ -11,7 +11,7 @@ from core.acts.citing import source_parts
 from core.debate.evidence import Source, SourceText
 from core.debate.log import Event
 from core.debate.state import Debate
-from core.debate.turn import BESIDE, SHADOW, Act, Turn
+from core.debate.turn import BACKGROUND_ACTS, SHADOW, Act, Turn
 from core.debate.turn_events import SourceRead
 from core.errors import BadInput
 from core.llm.budget import Budget, own_cap
@@ -88,7 +88,7 @@ class Turns:
         perform = act.perform
         assert perform, f"{turn.act} is no turn of a debate."  # noqa: S101 - the schedule has none
         provider = setup.agent(turn.agent).provider if act.asks_model else ""
-        async with self._calls.admission(provider, is_background=turn.act in BESIDE):
+        async with self._calls.admission(provider, is_background=turn.act in BACKGROUND_ACTS):
             if debate.evidence:
                 # Splitting long sources takes a second, so it is done once for all turns.
                 async with self._source_locks.setdefault(debate.id, asyncio.Lock()):

@@ -9,7 +9,7 @@ from core.debate import message_events, people_events, turn_events
 from core.debate.debate_events import DebateStarted
 from core.debate.event import BaseEvent as Event
 from core.debate.state import Debate, Status
-from core.debate.turn import BESIDE
+from core.debate.turn import BACKGROUND_ACTS
 from core.errors import LogBroken, reading
 from core.usage import Usage
 from core.values import Value
@@ -55,7 +55,7 @@ class RecordedEvent:
 
 #: Keys of turns with their round. Background turns (summaries, the shadow answer) do not match,
 #: because they do not count for the duration of a round.
-_ROUND = re.compile(rf"r(\d+)/(?!(?:{'|'.join(sorted(BESIDE))})/)")
+_ROUND = re.compile(rf"r(\d+)/(?!(?:{'|'.join(sorted(BACKGROUND_ACTS))})/)")
 
 
 def fold(log: Iterable[RecordedEvent], earlier: Debate | None = None) -> Debate:

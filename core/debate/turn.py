@@ -154,5 +154,5 @@ PLAYBOOK = "playbook"
 
 #: Ids that no agent may have.
 RESERVED_IDS = frozenset({JUDGE, ENGINE, FACILITATOR, SUMMARIZER, SHADOW, PLAYBOOK})
-#: Acts in the background: no other turn, tally, verdict or deadline waits for them.
-BESIDE = frozenset({Act.SUMMARY, Act.SHADOW, Act.SHADOW_CHOICE})
+#: No other turn, tally, verdict or deadline waits for them.
+BACKGROUND_ACTS = frozenset({Act.SUMMARY, Act.SHADOW, Act.SHADOW_CHOICE})

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from core.capabilities import Price, Record
 from core.debate.agents import Agent
-from core.debate.turn import BESIDE
+from core.debate.turn import BACKGROUND_ACTS
 from core.errors import (
     CallFailed,
     CapReached,
@@ -419,7 +419,7 @@ class ModelCalls:
                 self._measure.learn_context(*ref, await provider.context(ref.model))
                 self._contexts.add(ref)
         await self._availability.wait_for_rate(ref, question.seconds_left)
-        is_background = request.act in BESIDE
+        is_background = request.act in BACKGROUND_ACTS
         slots = (self._background_slots if is_background else self._slots)[ref.provider]
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(question.slot(slots))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from core.debate.agents import EXAMPLE, OFFLINE
 from core.debate.state import Debate
-from core.debate.turn import BESIDE, Act
+from core.debate.turn import BACKGROUND_ACTS, Act
 from core.debate.verdict import RequirementStatus, Verdict, VerdictSource
 from core.figures import percent, quantity
 from core.rules import voting
@@ -33,7 +33,7 @@ _UNKNOWN, _UNKNOWN_AT_MOST = 5, 20
 #: The deduction if the judge chose another option with the positions in the opposite order.
 _SWAP = 20
 #: Acts whose failure is no failed turn. A failed ballot is an uncounted ballot.
-_APART = frozenset({*BESIDE, Act.BALLOT})
+_APART = frozenset({*BACKGROUND_ACTS, Act.BALLOT})
 #: The most deducted for uncounted ballots and failed turns; the deduction is their share of it.
 _MISSING = 30
 #: The least percentage → its word.

@@ -12,7 +12,7 @@ from core.debate.agents import OFFLINE
 from core.debate.contributions import Clarification
 from core.debate.debate_events import DebateConcluded, DebateFailed
 from core.debate.state import Debate, Status, cached_per_debate
-from core.debate.turn import BESIDE, ENGINE, JUDGE, SUMMARIZER, Act, Turn, turn_of
+from core.debate.turn import BACKGROUND_ACTS, ENGINE, JUDGE, SUMMARIZER, Act, Turn, turn_of
 from core.rules import casting, gate, shadow, sources
 from core.rules.formats import clarifying, review
 from core.rules.formats.registry import format_of, turns_ready
@@ -23,7 +23,7 @@ from core.rules.steps import agents_present
 #: The turn that merges the options from the drafts.
 _OPTIONS = Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER)
 #: Acts that do not wait for a model during an outage; the debate continues without them.
-_GOES_WITHOUT = {*BESIDE, Act.AUDIT, Act.CLARIFICATION, Act.FACILITATION, Act.FOLLOW_UP}
+_GOES_WITHOUT = {*BACKGROUND_ACTS, Act.AUDIT, Act.CLARIFICATION, Act.FACILITATION, Act.FOLLOW_UP}
 
 
 @cached_per_debate
@@ -111,7 +111,7 @@ def waits_for_models(debate: Debate, act: Act | None = None) -> bool:
 
 def outage(debate: Debate) -> str:
     """Why no turn can be taken before a model is available again; empty if one can."""
-    turns = [turn for turn in ready(debate) if turn.act not in BESIDE]
+    turns = [turn for turn in ready(debate) if turn.act not in BACKGROUND_ACTS]
     if not turns or any(turn.agent not in debate.unavailable_agents for turn in turns):
         return ""
     return " ".join(dict.fromkeys(debate.unavailable_agents[turn.agent] for turn in turns))
@@ -122,7 +122,7 @@ def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
     waits = debate.paused_by or (debate.open_cards and not is_cut_short(debate))
     if debate.status is not Status.RUNNING or waits:
         return None
-    if any(turn.act not in BESIDE for turn in ready(debate)):
+    if any(turn.act not in BACKGROUND_ACTS for turn in ready(debate)):
         return None
     if debate.verdict:
         return DebateConcluded(edition=debate.edition)

@@ -32,7 +32,7 @@ from core.debate.people import Person, Stop
 from core.debate.rules import Clarifying, Ending, Termination, When
 from core.debate.setup import Setup
 from core.debate.state import Debate
-from core.debate.turn import BESIDE, ENGINE, JUDGE, Act, Turn
+from core.debate.turn import BACKGROUND_ACTS, ENGINE, JUDGE, Act, Turn
 from core.debate.verdict import CrossCheck, ShadowAnswer, ShadowChoice, Verdict
 from core.debate.vote import (
     Abstention,
@@ -265,7 +265,9 @@ class Play:
         ready = schedule.ready(debate)
         assert not [turn for turn in ready if debate.is_done(turn)]
         acts = {turn.act for turn in ready if turn.agent not in {JUDGE, ENGINE}}
-        assert not debate.tally or acts <= {*BESIDE, Act.READING}, "no agent speaks after the tally"
+        assert not debate.tally or acts <= {*BACKGROUND_ACTS, Act.READING}, (
+            "no agent speaks after the tally"
+        )
         if debate.paused_by and self.dice.random() < 0.5:
             self.add(people_events.DebateResumed(by=DANA, origin=str(len(self.log))))
         elif debate.paused_by or self.dice.random() < self.luck.disturbed:

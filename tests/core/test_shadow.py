@@ -11,7 +11,7 @@ from core.debate.agents import ModelChoice
 from core.debate.log import fold
 from core.debate.setup import Setup
 from core.debate.state import Debate, Status
-from core.debate.turn import BESIDE, SHADOW, Act
+from core.debate.turn import BACKGROUND_ACTS, SHADOW, Act
 from core.debate.turn_events import ShadowAnswered, VerdictReached
 from core.errors import RequestRejected
 from core.ports import ModelRequest
@@ -137,7 +137,7 @@ async def test_the_debate_does_not_wait_for_the_single_answer() -> None:
     assert debate.shadow is None
     assert not debate.failures
     assert "after all else was done" in debate.shadow_fault
-    assert {Act.SHADOW, Act.SHADOW_CHOICE} < BESIDE
+    assert {Act.SHADOW, Act.SHADOW_CHOICE} < BACKGROUND_ACTS
 
 
 def test_a_channel_can_switch_the_single_answer() -> None:

@@ -10,7 +10,7 @@ from core.debate.people_events import DebateWanted
 from core.debate.rules import Ending, Termination, When
 from core.debate.setup import Forecast, Setup
 from core.debate.state import Debate
-from core.debate.turn import BESIDE
+from core.debate.turn import BACKGROUND_ACTS
 from core.debate.turn_events import GatePassed
 from core.debate.vote import GateReason, QuestionKind
 from core.rules import gate, schedule
@@ -42,7 +42,7 @@ def all_voted(*shares: float) -> list[Event]:
 
 def ready(debate: Debate) -> set[str]:
     """Acts of the turns that can be taken, without those in the background."""
-    return {turn.act.value for turn in schedule.ready(debate) if turn.act not in BESIDE}
+    return {turn.act.value for turn in schedule.ready(debate) if turn.act not in BACKGROUND_ACTS}
 
 
 def passed(setup: Setup, *events: Event) -> tuple[Debate, gate.Gate]:
