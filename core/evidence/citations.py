@@ -49,7 +49,7 @@ _RECORD = "r"
 _DIVIDED = re.compile(r"[-\u2010][ \t]{0,9}\n\s{0,9}")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010](?=[^\W\d_])")
 #: Most forms of a quote to search: as it is, and without one of its hyphens.
-_MOST_FORMS = 9
+_MOST_FORMS = 5
 _STRIKE = "~~"
 #: An ellipsis in a quote.
 _GAP = re.compile(
@@ -215,8 +215,14 @@ def _piece_at(piece: str, text: str, after: int) -> tuple[int, int] | None:
         piece,
         *(f"{piece[: at.start()]}{piece[at.end() :]}" for at in _HYPHEN.finditer(piece)),
     ]
+    searched = set[tuple[int, str]]()
     for form, rejoined in product(forms[:_MOST_FORMS], (False, True)):
         piece_words, source = words_in(form, rejoined=rejoined), words_in(text, rejoined=rejoined)
+        # Without a divided word both ways of reading are the same.
+        search = len(source.joined), piece_words.joined
+        if search in searched:
+            continue
+        searched.add(search)
         first = bisect_left(source.places, after)
         if first == len(source.places):
             return None
