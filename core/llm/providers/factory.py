@@ -52,7 +52,7 @@ def build(
             if not base_url:
                 raise ConfigurationBroken(f"The provider {name!r} needs an address (base URL).")
             server = ModelServer(name=COMPATIBLE, base_url=base_url)
-            return build_server(server, key, records, words="The server", stall=stall)
+            return build_server(server, key, records, words="OPENAI_BASE_URL", stall=stall)
         case "ollama":
             first_token = max(stall.first_token, _LOADING_SECONDS)
             stall = stall.model_copy(update={"first_token": first_token})
