@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
+from contextvars import Context
 from typing import Generic, TypeVar
 
 from bot.log import logger
@@ -43,7 +44,9 @@ class KeyedTasks(Generic[K]):
             return
         self._news.add(key)
         if key not in self._tasks:
-            self._tasks[key] = asyncio.create_task(self._keep(key), name=f"{key}")
+            # A context of its own: log lines must not name the debate whose task woke this one.
+            work = self._keep(key)
+            self._tasks[key] = asyncio.create_task(work, name=f"{key}", context=Context())
 
     async def close(self, seconds: float) -> None:
         """Cancel all tasks, and wait at most `seconds` for them to clean up."""

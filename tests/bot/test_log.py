@@ -1,5 +1,6 @@
 """Log lines: one form for ours and the libraries', never with a secret."""
 
+import asyncio
 import io
 import json
 import logging
@@ -7,6 +8,7 @@ import logging
 import pytest
 
 from bot.log import bind_debate, logger, redactor, set_up_logs
+from bot.running.keyed_tasks import KeyedTasks
 from bot.settings import LogFormat, LogLevel
 
 
@@ -23,6 +25,20 @@ def test_a_line_is_json_with_the_debate_it_belongs_to(lines: io.StringIO) -> Non
     line = json.loads(lines.getvalue())
     assert (line["event"], line["debate"], line["key"]) == ("posted", "dabc", "dabc/board")
     assert line["level"] == "info"
+
+
+async def test_a_task_that_a_debate_woke_does_not_name_that_debate(lines: io.StringIO) -> None:
+    async def send(post: str) -> None:
+        logger("bot.test").info("sent", post=post)
+        sent.set()
+
+    sent, tasks = asyncio.Event(), KeyedTasks[str](send)
+    bind_debate("dabc")
+    tasks.wake("dxyz/board")
+    await sent.wait()
+    await tasks.close(1.0)
+    line = json.loads(lines.getvalue())
+    assert (line["post"], line.get("debate")) == ("dxyz/board", None)
 
 
 def test_secrets_are_blanked_even_in_tracebacks(lines: io.StringIO) -> None:
