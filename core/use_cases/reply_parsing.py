@@ -10,16 +10,19 @@ from dataclasses import dataclass
 #: The part of a time of day after the hour: `:30`, `:30 pm`; but not `:10k`, `:500`, `:10,000`.
 _TIME = r"[0-5]\d(?:\s?[ap]\.?m\b|(?!\w|[.,]\d|\s?%))"
 _NUMBER = r"(?:q|question\s|#)?(?P<number>\d{1,2})"
-#: `2: text`, `2:text`, `*Q2:* text`, `#2) text`, `2. text`; but not a time of day (`2:30`).
+#: `2: text`, `2:text`, `• *Q2:* text`, `#2) text`, `2. text`; but not a time of day (`2:30`).
+#: Japanese and Chinese keyboards type the wide colon.
 _NUMBERED = re.compile(
-    rf"\s*[*_]{{0,2}}{_NUMBER}[*_]{{0,2}}(?P<sign>:(?!{_TIME})|[.)](?=[\s*_]))[*_]{{0,2}}"
+    rf"\s*(?:[-•]\s)?[*_]{{0,2}}{_NUMBER}[*_]{{0,2}}"
+    rf"(?P<sign>[:\uff1a](?!{_TIME})|[.)](?=[\s*_]))[*_]{{0,2}}"
     r"(?P<space>\s*)(?P<text>.*)",
     re.IGNORECASE,
 )
 #: The next answer on the same line: `1: ten 2: us`. With a full stop (`2.`) it must be the
 #: following number.
 _NEXT = re.compile(
-    rf"(?<![\s,;|/])[\s,;|/]+{_NUMBER}(?P<sign>:(?!{_TIME})\s*|[.)]\s+)(?=\S)", re.IGNORECASE
+    rf"(?<![\s,;|/])[\s,;|/]+{_NUMBER}(?P<sign>[:\uff1a](?!{_TIME})\s*|[.)]\s+)(?=\S)",
+    re.IGNORECASE,
 )
 #: Words that skip a question, so that its assumption holds.
 _SKIP = re.compile(

@@ -27,6 +27,8 @@ def parsed(text: str, unanswered: Sequence[int] = (1, 2, 3)) -> ParsedReply:
         ("1: keine Ahnung!\n2: I know", {1: "", 2: "I know"}),
         ("1: a 2: b 3: c", {1: "a", 2: "b", 3: "c"}),
         ("1: ten, 2: none; 3: us", {1: "ten", 2: "none", 3: "us"}),
+        ("• 1: ten\n- 2: us", {1: "ten", 2: "us"}),
+        ("1\uff1aten 2\uff1aus", {1: "ten", 2: "us"}),
         ("1) ten 3) us", {1: "ten", 3: "us"}),
         ("1. ten 2. none 3. us", {1: "ten", 2: "none", 3: "us"}),
         ("1:10k 2:none", {1: "10k", 2: "none"}),
