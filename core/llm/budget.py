@@ -112,7 +112,8 @@ def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:
             continue
         if worst is None:
             message = f"There is a cost cap for {cap.words}, but the model's price is unknown."
-            raise CapReached(f"{message} Set its price under `prices` in the settings.")
+            remedy = "Whoever runs Moot can set it: `prices` in the settings file."
+            raise CapReached(f"{message} {remedy}")
         if not cap.has_room_for(worst):
             remaining = max(Decimal(0), cap.limit - cap.kept - cap.spent)
             reserve = (
