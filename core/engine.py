@@ -83,7 +83,7 @@ class TurnTaker(Protocol):
         turn: Turn,
         book: Callable[[Usage], None],
         *,
-        prove: Callable[[], Awaitable[None]],
+        check_lease: Callable[[], Awaitable[None]],
         waits: bool,
     ) -> Event: ...
 
@@ -150,7 +150,7 @@ class _Run:
         self._telling = SinkFeed(
             store=engine.store,
             sink=engine.sink,
-            prove=self._prove,
+            check_lease=self._check_lease,
             published=published,
             on_end=self._changed.set,
         )
@@ -178,7 +178,7 @@ class _Run:
         debate, events = await self._catch_up()
         started_turns = await self._start_ready(debate)
         if events or started_turns:
-            self._telling.tell(events, debate, started_turns)
+            self._telling.publish_later(events, debate, started_turns)
         if self._own:  # outcomes of cancelled turns were recorded meanwhile: do another step
             return debate, False
         usage, self._dropped = self._dropped, Usage()
@@ -313,7 +313,7 @@ class _Run:
         is_answered = False
         try:
             event = await self._turns.take(
-                debate, turn, usages.append, prove=self._prove, waits=waits
+                debate, turn, usages.append, check_lease=self._check_lease, waits=waits
             )
             is_answered = bool(usages)  # a turn without a model call does not show that one works
         except ModelsAway as error:
@@ -399,7 +399,7 @@ class _Run:
         self._own[recorded.seq] = recorded
         self._changed.set()
 
-    async def _prove(self) -> None:
+    async def _check_lease(self) -> None:
         """Check that this run still holds the debate: another process may have taken it over."""
         good_for = PROOF_SECONDS
         # Negative if the clock was set back.

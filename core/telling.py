@@ -55,34 +55,36 @@ class SinkFeed:
         *,
         store: DebateStore,
         sink: EventSink,
-        prove: Callable[[], Awaitable[None]],
+        check_lease: Callable[[], Awaitable[None]],
         published: int,
         on_end: Callable[[], None],
     ) -> None:
-        """Start nothing yet; `tell` adds events.
+        """Start nothing yet; `publish_later` adds events.
 
         Args:
             store: Stores the position up to which events are published.
             sink: Receives the events.
-            prove: Awaited before each event; raises if the run no longer holds the debate.
+            check_lease: Awaited before each event; raises if the run no longer holds the debate.
             published: An earlier run published the events up to this `seq`.
             on_end: Called when all events are published, or publishing has failed.
         """
-        self._store, self._sink, self._prove, self._on_end = store, sink, prove, on_end
+        self._store, self._sink, self._check_lease, self._on_end = store, sink, check_lease, on_end
         #: The `seq` of the last published event, and the last `seq` that is stored.
         self._published_seq = self._stored_seq = published
         self._steps = deque[_Step]()
         self._task: asyncio.Task[None] | None = None
 
-    def tell(self, news: Sequence[FoldedEvent], debate: Debate, began: Sequence[Turn]) -> None:
+    def publish_later(
+        self, news: Sequence[FoldedEvent], debate: Debate, began: Sequence[Turn]
+    ) -> None:
         """Queue these events, then the turns in progress, for the sink. Returns at once."""
         self._steps.append(_Step(news, debate, began))
         if self.is_done():
-            self._task = asyncio.create_task(self._tell(), name=f"{debate.id}/telling")
+            self._task = asyncio.create_task(self._publish(), name=f"{debate.id}/telling")
             self._task.add_done_callback(lambda _: self._on_end())
 
     def is_done(self) -> bool:
-        """Whether all is published. Raises an error of the sink, the database or `prove`."""
+        """Whether all is published. Raises an error of the sink, the database or `check_lease`."""
         if self._task and self._task.done():
             self._task.result()
         return self._task is None or self._task.done()
@@ -96,23 +98,23 @@ class SinkFeed:
         if self._task:
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _tell(self) -> None:
+    async def _publish(self) -> None:
         while self._steps:
             news, debate, began = self._steps.popleft()
             for state, recorded in news:
                 if recorded.seq > self._published_seq:
-                    await self._tell_event(state, recorded)
+                    await self._publish_event(state, recorded)
             if began:
                 visible = debate
                 if debate.setup.sealed:
                     log = await self._store.events(debate.id)
                     visible = fold(entry for entry in log if entry.seq <= debate.seq)
-                await self._prove()
+                await self._check_lease()
                 await self._sink.turns_began(visible, began)
             if not self._steps:
                 await self._note(debate)
 
-    async def _tell_event(self, debate: Debate, recorded: RecordedEvent) -> None:
+    async def _publish_event(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Publish an event without withheld content; after a reveal, publish the whole log."""
         if self._published_seq - self._stored_seq >= MOST_AGAIN:
             await self._note(debate)
@@ -125,7 +127,7 @@ class SinkFeed:
             if not isinstance(recorded.event, BallotsRevealed):
                 news = news[-1:]
         for folded in news:
-            await self._prove()
+            await self._check_lease()
             await self._sink.publish(*folded)
         self._published_seq = recorded.seq
 

@@ -362,7 +362,7 @@ async def stop_session(context: ListenerContext, body: dict[str, Any]) -> None:
             )
             await context.acts.steer.stop(debate, await message.author())
         except BadInput as refusal:
-            await message.tell(str(refusal), key=f"{message.origin}/answer")
+            await message.answer_privately(str(refusal), key=f"{message.origin}/answer")
 
 
 async def open_answer_form(context: ListenerContext, click: Click, debate: Debate) -> None:

@@ -172,7 +172,7 @@ class CatchUp:
         await self._context.outbox.find_place(Channel(team, channel))
         now = self._context.clock.now()
         oldest = (now - MAX_AGE_OF_MENTION).timestamp()
-        user = (await self._context.clients.of(team)).identity.user_id
+        user = (await self._context.clients.for_workspace(team)).identity.user_id
         mentions = list[PostedMessage]()
         async for root in self._messages(team, channel, (now - MAX_AGE_OF_THREAD).timestamp()):
             if float(root.ts) >= oldest and root.may_be_of_person and root.mentions(user):
@@ -211,7 +211,7 @@ class CatchUp:
         self, team: str, method: str, values: Mapping[str, Any]
     ) -> AsyncGenerator[Page]:
         """The pages of a method's response; waits if Slack limits the rate."""
-        client = (await self._context.clients.of(team)).client
+        client = (await self._context.clients.for_workspace(team)).client
         arguments, clock = {"limit": PAGE, **values}, self._context.clock
         while True:
             await clock.sleep(self._pace.look)

@@ -107,7 +107,7 @@ class DebateLists:
             board, address = boards.get(board_key(hit.debate.id)), ""
             if board and board.ts:
                 place = hit.debate.setup.place
-                workspace = await self.clients.of(place.workspace)
+                workspace = await self.clients.for_workspace(place.workspace)
                 address = workspace.identity.link_to(place.channel, board.ts)
             row = DebateRow(debate=hit.debate, address=address, excerpt=hit.excerpt)
             try:
@@ -217,7 +217,7 @@ class ListenerContext:
     async def open(self, act: Opener, form: Form) -> None:
         """Open a form; Slack allows it within three seconds of the command or click."""
         try:
-            client = (await self.clients.of(act.team_id)).client
+            client = (await self.clients.for_workspace(act.team_id)).client
             await client.views_open(trigger_id=act.trigger_id, view=dict(form))
         except (SlackApiError, *CONNECTION_ERRORS) as error:
             _log.warning("form not opened", reason=code_of(error) or type(error).__name__)
@@ -225,7 +225,7 @@ class ListenerContext:
 
     async def link_to(self, here: Place, ts: str, thread: str = "") -> str:
         """Return the address of a message; for a reply, `thread` is the first of its thread."""
-        identity = (await self.clients.of(here.workspace)).identity
+        identity = (await self.clients.for_workspace(here.workspace)).identity
         return identity.link_to(here.channel, ts, thread)
 
     async def is_repeated(self, kind: str, delivery_id: str) -> bool:

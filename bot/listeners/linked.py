@@ -29,7 +29,7 @@ _NO_NOTES = "This debate accepts no more notes, so no more links are read either
 async def link_bounds(context: ListenerContext, here: Place, by: Person) -> LinkBounds:
     return LinkBounds(
         channel=here.channel,
-        workspace_url=(await context.clients.of(here.workspace)).identity.url,
+        workspace_url=(await context.clients.for_workspace(here.workspace)).identity.url,
         hosts=context.acts.start.settings().evidence.link_hosts,
         by=by,
     )

@@ -99,7 +99,7 @@ async def _answer_mention(message: IncomingMessage) -> None:
     except BadInput as refusal:
         answer = notice(str(refusal))
     if answer:
-        await message.tell(answer.payload, key=key)
+        await message.answer_privately(answer.payload, key=key)
 
 
 async def _answer(message: IncomingMessage) -> MessageView | None:
@@ -175,4 +175,6 @@ async def _ask(message: IncomingMessage, debate_id: str) -> None:
         await context.check_taking_part(author.id, debate.setup.place)
         await context.acts.ask.ask(debate_id, question_id=message.origin, by=author, text=text)
     except BadInput as refusal:
-        await message.tell(str(refusal), key=f"{message.origin}/answer", debate_id=debate_id)
+        await message.answer_privately(
+            str(refusal), key=f"{message.origin}/answer", debate_id=debate_id
+        )

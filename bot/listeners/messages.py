@@ -108,7 +108,7 @@ class IncomingMessage:
 
     async def bot(self) -> str:
         """The id of the bot's user."""
-        return (await self.context.clients.of(self.team)).identity.user_id
+        return (await self.context.clients.for_workspace(self.team)).identity.user_id
 
     async def calls_bot(self) -> bool:
         """Whether the message mentions the bot outside of code and quotes."""
@@ -153,7 +153,7 @@ class IncomingMessage:
             await self.context.clock.sleep(_CHECK_SECONDS)
         raise BoardUnknownYet
 
-    async def tell(
+    async def answer_privately(
         self, answer: str | Mapping[str, Any], *, key: str, debate_id: str | None = None
     ) -> None:
         """Post a private answer to the author in the same place; once per `key`."""
@@ -172,7 +172,7 @@ class IncomingMessage:
             yield
         except LogBroken as error:
             _log.warning("message not taken", reason=str(error))
-            await self.tell(answers.LOG_BROKEN, key=f"{self.origin}/answer")
+            await self.answer_privately(answers.LOG_BROKEN, key=f"{self.origin}/answer")
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
@@ -254,7 +254,7 @@ async def _may_take_part(message: IncomingMessage, debate_id: str) -> bool:
         return True
     except BadInput as refusal:
         key = f"{debate_id}/others/{user}"
-        await message.tell(str(refusal), key=key, debate_id=debate_id)
+        await message.answer_privately(str(refusal), key=key, debate_id=debate_id)
         return False
     return True
 
@@ -278,7 +278,7 @@ async def _record_text(message: IncomingMessage, debate_id: str) -> bool:
         # If the debate is full of notes, each person is told once an hour.
         hour = f"{debate_id}/{author.id}/full/{context.clock.now():%Y%m%d%H}"
         key = hour if isinstance(refusal, NotesFull) else f"{version}/answer"
-        await message.tell(str(refusal), key=key)
+        await message.answer_privately(str(refusal), key=key)
         return False
     if outcome is ReplyOutcome.AFTER_END:
         await _answer_after_end(message, reply)
@@ -286,7 +286,7 @@ async def _record_text(message: IncomingMessage, debate_id: str) -> bool:
         debate = await context.acts.answer.facts.debate(debate_id)
         if open_questions(debate):
             choice = which_question(debate, message.origin, redact(reply.text)).payload
-            await message.tell(choice, key=f"{version}/which", debate_id=debate_id)
+            await message.answer_privately(choice, key=f"{version}/which", debate_id=debate_id)
     return True
 
 
@@ -297,7 +297,7 @@ async def _answer_after_end(message: IncomingMessage, reply: PersonsReply) -> No
         return  # a question to the judge: Slack delivers it once more, as a mention
     if debate.verdict and has_question_mark(reply.text) and len(reply.text) <= MOST_OFFERED:
         offer = ask_offer(debate, message.origin, reply.text).payload
-        await message.tell(offer, key=f"{message.version}/ask", debate_id=debate.id)
+        await message.answer_privately(offer, key=f"{message.version}/ask", debate_id=debate.id)
     else:
         await _tell_end(message, debate)
 
@@ -305,7 +305,7 @@ async def _answer_after_end(message: IncomingMessage, reply: PersonsReply) -> No
 async def _tell_end(message: IncomingMessage, debate: Debate) -> None:
     """Tell the author that nobody reads replies any more; the key makes it once per person."""
     key = after_end_key(debate.id, message.posted.user)
-    await message.tell(answers.end_answer(debate), key=key, debate_id=debate.id)
+    await message.answer_privately(answers.end_answer(debate), key=key, debate_id=debate.id)
 
 
 async def _record_evidence(message: IncomingMessage, debate_id: str, *, has_links: bool) -> None:
@@ -329,7 +329,7 @@ async def _record_evidence(message: IncomingMessage, debate_id: str, *, has_link
             )
     except BadInput as refusal:
         key = f"{message.origin}{FILES}/answer"
-        await message.tell(f"About what you attached: {refusal}", key=key)
+        await message.answer_privately(f"About what you attached: {refusal}", key=key)
     debate = await context.acts.answer.facts.debate(debate_id)
     if has_links and message.origin not in debate.deleted_messages:
         # Links of an edit have a note of their own.
@@ -340,7 +340,7 @@ async def _record_evidence(message: IncomingMessage, debate_id: str, *, has_link
     elif not was_recorded and await message.calls_bot():
         # The judge, who is asked here, answers from the record alone.
         key = f"{message.origin}{FILES}/answer"
-        await message.tell(answers.unread_files(debate), key=key)
+        await message.answer_privately(answers.unread_files(debate), key=key)
 
 
 def split_steering(text: str) -> tuple[Steering | None, str]:
@@ -372,7 +372,7 @@ async def _steer(message: IncomingMessage, order: Steering, debate_id: str) -> b
         answer = _STEERED[order]
     except BadInput as refusal:
         answer = str(refusal)
-    await message.tell(answer, key=key, debate_id=debate_id)
+    await message.answer_privately(answer, key=key, debate_id=debate_id)
     return True
 
 
@@ -387,4 +387,4 @@ async def notify_too_fast(context: ListenerContext, body: Mapping[str, Any]) -> 
         return
     if debate_id := await message.debate_id():
         key = f"{debate_id}/{posted.user}/fast/{context.clock.now():%Y%m%d%H}"
-        await message.tell(answers.TOO_FAST, key=key, debate_id=debate_id)
+        await message.answer_privately(answers.TOO_FAST, key=key, debate_id=debate_id)

@@ -70,7 +70,7 @@ async def on_channel_archived(context: ListenerContext, body: Body) -> None:
 async def on_channel_available(context: ListenerContext, body: Body) -> None:
     """Post again in a channel that was unarchived, or that the bot has joined."""
     event = ChannelEvent.model_validate(body)
-    bot = (await context.clients.of(event.team_id)).identity.user_id
+    bot = (await context.clients.for_workspace(event.team_id)).identity.user_id
     if event.user == bot or event.is_unarchived:
         await context.outbox.find_place(Channel(event.team_id, event.channel))
 

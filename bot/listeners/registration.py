@@ -55,7 +55,7 @@ async def draw_home(context: ListenerContext, team: str, person: str) -> None:
         cases = await context.acts.count.cases(team, channels, MOST_COUNTED)
         rows = await context.lists.rows(hits)
         view = home(rows, models=models, calibration=calibration(cases))
-    client = (await context.clients.of(team)).client
+    client = (await context.clients.for_workspace(team)).client
     try:
         await client.views_publish(user_id=person, view=dict(view))
     except (SlackClientError, ClientError, OSError) as error:

@@ -178,7 +178,7 @@ async def _debate_question(context: ListenerContext, used: MessageShortcut) -> s
     message, here = used.message, Channel(used.team_id, used.channel_id)
     # Only the bot's posts have rows. Posts under an agent's name have no user.
     debate_id = await context.posts.debate_of_post(here, message.ts)
-    identity = (await context.clients.of(used.team_id)).identity
+    identity = (await context.clients.for_workspace(used.team_id)).identity
     if not debate_id and message.user == identity.user_id:
         # The message with a file has no row, so its thread decides.
         thread = message.thread_ts or message.ts
@@ -197,7 +197,7 @@ async def show_estimate(context: ListenerContext, click: Click) -> None:
         draft = draft.model_copy(update={"choices": draft.choices.model_copy(update=values)})
     view = await _form_with_estimate(context, draft, target_of(click), here, by=click.person)
     try:
-        client = (await context.clients.of(click.team_id)).client
+        client = (await context.clients.for_workspace(click.team_id)).client
         await client.views_update(view_id=click.view_id, view=dict(view))
     except (SlackClientError, *CONNECTION_ERRORS) as error:
         _log.info("estimate not shown", reason=type(error).__name__)  # the form was closed

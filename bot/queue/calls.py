@@ -101,7 +101,7 @@ class FirstCalls:
     ) -> tuple[SlackCall | None, Version | None]:
         """The call, and the version of a living post; None: a post that it links to is not sent."""
         outgoing, seq = self.outgoing, rendered.seq
-        workspace = await outgoing.clients.of(row.workspace)
+        workspace = await outgoing.clients.for_workspace(row.workspace)
         url, shown = workspace.identity.url, rendered.contents.get(row.key, {})
         content, is_early = await outgoing.with_addresses(row, {**row.payload, **shown}, url, seq)
         version: Version | None = None
@@ -194,7 +194,7 @@ class FirstCalls:
         if wait:
             await posts.put_off(row, wait)
             return
-        workspace = await outgoing.clients.of(row.workspace)
+        workspace = await outgoing.clients.for_workspace(row.workspace)
         claimed = await posts.claim(row, outgoing.leases.owner)
         if claimed is None:
             await outgoing.leases.confirm(lane)
@@ -308,7 +308,7 @@ class Edits:
         rendered = await outgoing.rendered(rows)
         if rendered is None:
             return
-        workspace = await outgoing.clients.of(rows[0].workspace)
+        workspace = await outgoing.clients.for_workspace(rows[0].workspace)
         url, seq = workspace.identity.url, rendered.seq
         unchanged = list[PostRow]()
         for row in rows:

@@ -79,7 +79,7 @@ class WorkspaceDirectory:
         """
         try:
             async with asyncio.timeout(seconds):
-                yield (await self._clients.of(self._team)).client
+                yield (await self._clients.for_workspace(self._team)).client
         except (SlackApiError, *CONNECTION_ERRORS, MootError) as error:
             _log.warning("Slack did not say", about=subject, reason=type(error).__name__)
             raise SlackUnavailable from error
@@ -199,7 +199,7 @@ class WorkspaceDirectory:
         user = await self._profile(person)
         if not user.team_id:
             raise SlackUnavailable
-        identity = (await self._clients.of(self._team)).identity
+        identity = (await self._clients.for_workspace(self._team)).identity
         if user.team_id in {self._team, identity.team_id}:
             return True
         return bool(user.enterprise_id) and user.enterprise_id == identity.enterprise_id

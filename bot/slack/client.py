@@ -111,7 +111,7 @@ class WorkspaceClient:
 class WorkspaceClients(Protocol):
     """The clients of all workspaces with the bot. Methods may raise `StoreError`."""
 
-    async def of(self, team_id: str) -> WorkspaceClient:
+    async def for_workspace(self, team_id: str) -> WorkspaceClient:
         """Return the client for a workspace.
 
         Raises:
@@ -136,7 +136,7 @@ class SingleWorkspaceClient:
 
     workspace: WorkspaceClient
 
-    async def of(self, team_id: str) -> WorkspaceClient:
+    async def for_workspace(self, team_id: str) -> WorkspaceClient:
         """Return the client for any id: events of a shared channel may have another one."""
         del team_id
         return self.workspace

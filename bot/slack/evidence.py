@@ -250,7 +250,7 @@ class SlackSources:
 
     async def _workspace(self, place: Place) -> WorkspaceClient:
         try:
-            return await self._clients.of(place.workspace)
+            return await self._clients.for_workspace(place.workspace)
         except (SlackApiError, *CONNECTION_ERRORS, MootError):
             raise BadInput("Slack cannot be asked for it") from None
 

@@ -64,7 +64,7 @@ class Turns:
         turn: Turn,
         book: Callable[[Usage], None] | None = None,
         *,
-        prove: Callable[[], Awaitable[None]] | None = None,
+        check_lease: Callable[[], Awaitable[None]] | None = None,
         waits: bool = True,
     ) -> Event:
         """Take the turn and return the event with its outcome.
@@ -73,7 +73,7 @@ class Turns:
             debate: The current state.
             turn: The turn to take.
             book: Called with the usage of each model call when it ends, even if it fails.
-            prove: Awaited before each attempt; raises if another run holds the debate.
+            check_lease: Awaited before each attempt; raises if another run holds the debate.
             waits: Whether the turn can be taken later if none of its models is available.
 
         Raises:
@@ -104,7 +104,7 @@ class Turns:
                 user=asker,
                 record_usage=book,
                 budget=budget,
-                check_lease=prove,
+                check_lease=check_lease,
                 may_wait=waits,
             )
             return await perform(self._calls.within(scope), debate, turn)

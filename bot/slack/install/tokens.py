@@ -167,8 +167,8 @@ class Tokens(AsyncSQLAlchemyInstallationStore):
 
     # --- clients of workspaces ---
 
-    async def of(self, team_id: str) -> WorkspaceClient:
-        """Return the client for a workspace; see `WorkspaceClients.of`."""
+    async def for_workspace(self, team_id: str) -> WorkspaceClient:
+        """Return the client for a workspace; see `WorkspaceClients.for_workspace`."""
         ids = _WorkspaceIds(await self._organisations.of(team_id), team_id)
         token = (await self._bot(ids)).bot_token
         client_token, workspace = self._clients.get(ids, ("", None))

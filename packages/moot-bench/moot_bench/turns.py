@@ -68,7 +68,7 @@ class BenchTurns:
         turn: Turn,
         book: Callable[[Usage], None],
         *,
-        prove: Callable[[], Awaitable[None]],
+        check_lease: Callable[[], Awaitable[None]],
         waits: bool,
     ) -> Event:
         task, has_judge = self._tasks[debate.id], self._judged
@@ -104,7 +104,7 @@ class BenchTurns:
             )
         if turn.act is Act.CROSS_CHECK and not has_judge:
             return TurnFailed(failure=Failure(turn=turn, reason=_NO_JUDGE, usage=Usage()))
-        take = partial(self._turns.take, turn=turn, book=book, prove=prove)
+        take = partial(self._turns.take, turn=turn, book=book, check_lease=check_lease)
         return await _within(self._budgets.get(debate.id, 0), debate, take, waits=waits)
 
 

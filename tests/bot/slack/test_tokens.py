@@ -189,7 +189,7 @@ async def test_a_rotated_token_is_saved_when_the_database_is_free_again(tmp_path
     rotator.go_on.set()
     async with tokens_with(rotator, tmp_path) as tokens:
         rotator.locked = sqlite3.connect(tmp_path / "moot.db")
-        await tokens.of("T1")
+        await tokens.for_workspace("T1")
         rotator.locked.close()
         assert await tokens_of(tokens) == NEW
 
@@ -199,7 +199,7 @@ async def test_a_rotated_token_is_saved_even_if_the_caller_is_cancelled(
 ) -> None:
     rotator = Rotating()
     async with tokens_with(rotator, tmp_path) as tokens:
-        hurried = asyncio.create_task(tokens.of("T1"))
+        hurried = asyncio.create_task(tokens.for_workspace("T1"))
         await rotator.asked.wait()
         hurried.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -326,14 +326,14 @@ async def test_a_run_without_its_lease_makes_no_call(
     vendor.script = always(OVERLOADED)
     proofs = 0
 
-    async def prove() -> None:
+    async def check_lease() -> None:
         nonlocal proofs
         proofs += 1
         if proofs > allowed:
             raise RunLost("Another run holds the debate.")
 
     with pytest.raises(RunLost):
-        await calls.within(CallScope(check_lease=prove)).ask(a_request(), ANN)
+        await calls.within(CallScope(check_lease=check_lease)).ask(a_request(), ANN)
 
     assert len(vendor.asked) == allowed
 
