@@ -1,7 +1,8 @@
 """Lists of debates that one person sees: newest debates, search results, App Home (pure)."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.slack.blocks import Block, actions, button
@@ -100,7 +101,14 @@ def search_list(query: str, rows: Sequence[DebateRow]) -> MessageView:
             f"Nothing in your channels holds “{words}”. Fewer or shorter words find more: "
             "`post` finds PostgreSQL. To have something debated, leave out the word `search`."
         )
-    return _list(f"Debates with “{words}” in your channels", rows)
+    found = [replace(row, excerpt="") if _has_all(row, query) else row for row in rows]
+    return _list(f"Debates with “{words}” in your channels", found)
+
+
+def _has_all(row: DebateRow, query: str) -> bool:
+    """Whether the first two lines of an entry show all words of a search."""
+    shown = f"{row.debate.setup.question[:_QUESTION_LIMIT]} {row.debate.id}".lower()
+    return all(word in shown for word in re.findall(r"\w+", query.lower()))
 
 
 def home(
@@ -188,8 +196,8 @@ def row_text(row: DebateRow) -> str:
     if verdict := debate.verdict or debate.earlier_verdict:
         before = "" if debate.verdict else "Before it was debated: "
         lines.append(f"> {before}{decision_in_short(debate, verdict, _DECISION_LIMIT)}")
-    if row.excerpt and not row.excerpt.startswith(debate.id):  # else it is the question above
-        lines.append(f"> _{gist(row.excerpt, _EXCERPT_LIMIT)}_")
+    if row.excerpt:
+        lines.append(f"> _{gist(row.excerpt.removeprefix(debate.id), _EXCERPT_LIMIT)}_")
     return "\n".join(lines)
 
 

@@ -18,6 +18,7 @@ from slack_on_loopback.delivery import Acknowledgement, Envelope
 from slack_on_loopback.json_values import child
 from tests.scenarios.test_board import board_saying
 from tests.scenarios.test_deciding import chosen_why, decide, ended
+from tests.scenarios.test_starting import form_of, form_values
 
 SECRET = "Shall we sell the company to Globex?"
 PUBLIC = "Kafka or PostgreSQL for our jobs?"
@@ -79,15 +80,21 @@ async def test_the_list_shows_where_debates_stand_and_leads_to_them(team: Team):
 
 
 async def test_search_finds_all_words_cut_short_in_any_case_and_what_was_decided(team: Team):
-    board, debate = await ended(team, PUBLIC)
+    await team.type("")
+    view = await form_of(team)
+    typed = form_values(question=PUBLIC, context="The budget is small.")
+    await team.workspace.submit("dana", view["id"], typed)
+    board = await team.new_board()
+    debate = await team.wait_for_end(board)
     await decide(team, board, ActionId.REJECT, chosen_why("Licences are too expensive."))
     await board_saying(team, board, "*Rejected*")
-    for words in ("postg", "KAFKA jobs", "licences"):
+    for words in ("postg", "KAFKA jobs", "licences", "budget"):
         await team.type(f"search {words}")
         text = team.ephemeral_texts()[-1]
         assert f"`{debate.id}`" in text
         # What was found in the question is not quoted again below it.
-        assert ("> _" in text) == (words == "licences")
+        assert ("> _" in text) == (words in {"licences", "budget"})
+        assert (words == "budget") == ("The budget is small." in text)
     for words in ("kafka unicorns", '"* OR NEAR('):
         await team.type(f"search {words}")
         assert debate.id not in team.ephemeral_texts()[-1]
