@@ -149,7 +149,7 @@ class SteerDebate:
         reply = "A reply in its thread always reaches the agents. " if is_running else ""
         raise BadInput(
             f"Only {people} can {action}. {reply}"
-            "The channel's settings (`/debate settings`) name who may steer."
+            "The channel's settings name who may steer."
         )
 
 
