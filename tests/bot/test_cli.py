@@ -84,7 +84,7 @@ def test_the_demonstration_plays_an_example_and_spends_nothing(tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_port_that_is_taken_is_told_with_what_to_type(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_with_the_command_to_type(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         result = moot("demo", "--port", str(port), env=ENVIRONMENT, folder=tmp_path)
@@ -93,7 +93,7 @@ def test_a_port_that_is_taken_is_told_with_what_to_type(tmp_path: Path) -> None:
     assert "Traceback" not in result.stderr
 
 
-def test_traces_without_what_sends_them_are_told_before_slack_is_asked(tmp_path: Path) -> None:
+def test_traces_without_an_exporter_are_reported_before_slack_is_called(tmp_path: Path) -> None:
     # A process of its own: what was imported once cannot be missing in this one.
     missing = "import sys; sys.modules['opentelemetry.sdk'] = None"
     variables = {
@@ -108,7 +108,7 @@ def test_traces_without_what_sends_them_are_told_before_slack_is_asked(tmp_path:
     assert "Traceback" not in errors
 
 
-def test_health_of_nobody_is_told_and_ends_with_one(tmp_path: Path) -> None:
+def test_health_without_a_running_bot_is_reported_and_exits_with_one(tmp_path: Path) -> None:
     result = moot("health", "--url", "http://127.0.0.1:9/health", folder=tmp_path)
     assert result.returncode == 1
     assert "Is the bot running?" in result.stdout

@@ -32,7 +32,7 @@ GOLDEN = "../golden/debates"
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_an_old_log_reads_as_it_was_approved(name: str) -> None:
+async def test_an_old_log_equals_its_approved_texts(name: str) -> None:
     log, folder = stored_log(name), f"{GOLDEN}/{name}"
     debate = fold(log)
 
@@ -74,7 +74,7 @@ async def test_turns_ask_and_come_to_what_they_did(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_report_is_short_and_says_no_sentence_of_its_own_twice(name: str) -> None:
+def test_a_report_is_short_and_repeats_no_sentence(name: str) -> None:
     debate = fold(stored_log(name))
     text = report(debate)
     # What people and the judge wrote may hold a sentence twice: it stands as they wrote it.

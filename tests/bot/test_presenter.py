@@ -107,9 +107,7 @@ def test_at_the_end_everything_is_released_once(log: list[RecordedEvent]):
 
 
 @given(logs(), st.data())
-def test_what_was_released_stays_whatever_comes_later(
-    log: list[RecordedEvent], data: st.DataObject
-):
+def test_a_released_post_stays_after_later_events(log: list[RecordedEvent], data: st.DataObject):
     cut = data.draw(st.integers(1, len(log)))
     early, late = released(log[:cut]), released(log)
     assert late[: len(early)] == early
@@ -199,7 +197,7 @@ async def test_a_quiet_debate_has_all_that_was_said_once_wherever_it_is_restarte
 SKIPPED = play(a_setup().model_copy(update={"when": When.SPLIT}), reopens=True)
 
 
-async def test_a_second_verdict_has_keys_of_its_own_and_the_first_counts_no_more():
+async def test_a_second_verdict_has_other_keys_and_replaces_the_first():
     queue = await queued(SKIPPED, (0, len(SKIPPED)))
     for key in (vote_key, headline_key, report_key):
         assert {key(DEBATE_ID), key(DEBATE_ID, 2)} <= set(queue.sent)
@@ -217,7 +215,7 @@ async def test_a_second_verdict_has_keys_of_its_own_and_the_first_counts_no_more
     assert states == [{"pinned": False}, {"pinned": True}, {"pinned": False}]
 
 
-async def test_an_end_that_was_overtaken_is_told_to_nobody():
+async def test_an_end_recorded_after_a_person_asked_for_the_debate_is_not_posted():
     at = next(n for n, entry in enumerate(SKIPPED) if isinstance(entry.event, DebateWanted))
     verdict_at = at - 2
     events = [entry.event for entry in SKIPPED[: at + 1]]
@@ -256,7 +254,7 @@ async def test_each_event_is_shown_by_living_posts_and_some_soon():
     assert hurried["verdict_reached"] == {"board", "session"}
 
 
-def test_that_no_model_could_be_reached_is_said_in_the_thread():
+def test_an_outage_of_all_models_is_reported_in_the_thread():
     log = a_log([SETUP_EVENT, TimeRanOut(of_outage=True)])
     (post,) = posts_of(fold(log), log[-1])
     assert "No model could be reached for too long" in post.payload["text"]

@@ -174,7 +174,7 @@ def test_a_mention_is_read_by_the_same_card(text: str, expected: str) -> None:
         ("2: stop", None, "2: stop"),
     ],
 )
-def test_a_line_of_its_own_steers_the_debate(text: str, order: Steering | None, rest: str) -> None:
+def test_a_separate_line_steers_the_debate(text: str, order: Steering | None, rest: str) -> None:
     assert split_steering(text) == (order, rest)
 
 

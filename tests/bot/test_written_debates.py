@@ -121,11 +121,11 @@ def surface_text(name: str, surface: str) -> str:
         ("against", "verdict", "*No*: 3 of 3 agents, mean probability 60%; *Yes*: 0 of 3"),
     ],
 )
-def test_what_is_said_is_so(name: str, surface: str, words: str) -> None:
+def test_texts_state_the_facts_of_the_debate(name: str, surface: str, words: str) -> None:
     assert words in surface_text(name, surface)
 
 
-def test_a_judge_is_told_that_a_winners_draft_argued_for_another_option() -> None:
+def test_the_judges_prompt_says_that_a_winners_draft_argued_for_another_option() -> None:
     debate = example("against")
     verdict_turn = Turn(act=Act.SYNTHESIS, round=1, agent=JUDGE)
     *quoted, task = (part.text for part in request_for(debate, verdict_turn).parts)
@@ -134,7 +134,7 @@ def test_a_judge_is_told_that_a_winners_draft_argued_for_another_option() -> Non
 
 
 @pytest.mark.parametrize("surface", ["board", "verdict", "report", "record", "terminal"])
-def test_what_is_not_so_is_said_nowhere(surface: str) -> None:
+def test_texts_state_nothing_false(surface: str) -> None:
     for words in ("100%", "All agreed at once", "high (", "changed their mind:", "moved by"):
         assert words not in surface_text("yes_no", surface)
         assert words not in surface_text("german", surface)

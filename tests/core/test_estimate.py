@@ -99,7 +99,7 @@ def test_what_a_debate_costs_that_is_skipped_is_known_before(form: str) -> None:
         (("ollama", "llama-4:8b"), 0, "no cost."),
     ],
 )
-def test_an_unknown_price_and_ones_own_machine_are_told(
+def test_estimates_name_unknown_prices_and_local_models(
     models: tuple[str, str], cost: int | None, words: str
 ) -> None:
     forecast = estimate(on(a_setup(rounds=1), *models))

@@ -81,7 +81,7 @@ def test_what_cannot_be_used_is_named(wish: DebateRequest, words: str) -> None:
         replace(WISH, question=f"We use {SECRET}", format="review"),
     ],
 )
-def test_what_is_asked_is_kept_without_secrets_and_the_person_is_told(wish: DebateRequest) -> None:
+def test_secrets_are_removed_from_a_question_and_the_person_is_warned(wish: DebateRequest) -> None:
     setup = open_debate(wish, Settings(), delimiter="ab")
     assert SECRET not in setup.model_dump_json()
     assert "[redacted]" in setup.model_dump_json()

@@ -32,7 +32,7 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlLW9mLXRlc3Q"
         "MIIEowIBAAKCAQEAtest-----END EC PRIVATE KEY-----",
     ],
 )
-def test_a_secret_is_replaced_wherever_it_stands(secret: str) -> None:
+def test_a_secret_is_replaced_at_any_place_in_a_text(secret: str) -> None:
     for around in ("{}", "the token is {}.", '"key": "{}"', "a={}&b=1"):
         redacted = redact(around.format(secret))
 
@@ -65,7 +65,9 @@ EDGES = st.text(st.sampled_from("aZ9é中яß\"'`*_-=:.,;<>()[]{}|\\ \n\r\t\u200
 @example("AKIAIOSFODNN7EXAMPLE", "", "W")
 @example("AKIAIOSFODNN7EXAMPLE", "key", "")
 @example("https://ann:hunter2hunter2@", "", "x@db.example/")
-def test_what_stands_around_a_secret_does_not_save_it(secret: str, before: str, after: str) -> None:
+def test_a_secret_is_replaced_whatever_text_is_around_it(
+    secret: str, before: str, after: str
+) -> None:
     redacted = redact(before + secret + after)
 
     assert REDACTED in redacted
@@ -140,7 +142,7 @@ def test_redacting_twice_changes_nothing(text: str) -> None:
     assert redact(redact(text)) == redact(text)
 
 
-def test_what_was_json_still_is_and_of_an_address_only_name_and_password_go() -> None:
+def test_redacted_json_stays_json_and_addresses_lose_only_name_and_password() -> None:
     text = json.dumps({"said": PEM.partition("-----END")[0], "at": {"token": "xoxb-1-abcdefgh"}})
     assert json.loads(redact(text)) == {"said": REDACTED, "at": {"token": REDACTED}}
     address = redact("postgresql://moot:hunter2@db.example:5432/moot")

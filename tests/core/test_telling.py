@@ -85,7 +85,7 @@ class CountingMarks(InMemoryStore):
         await super().mark_published(debate_id, seq)
 
 
-async def test_what_is_owed_an_answer_is_not_noted_as_told() -> None:
+async def test_a_question_without_an_answer_is_not_stored_as_published() -> None:
     bench = Bench()
     debate = await bench.run(a_setup(rounds=1))
     bench.provider.hold(Act.FOLLOW_UP)

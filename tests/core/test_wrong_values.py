@@ -57,7 +57,7 @@ class Sample(BaseModel):
         ({"word": "A"}, "it: holds a capital letter."),
     ],
 )
-def test_a_wrong_value_is_told_in_plain_words_without_repeating_it(
+def test_a_wrong_value_is_explained_without_being_repeated(
     values: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(ValidationError) as caught:

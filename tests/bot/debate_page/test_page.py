@@ -108,7 +108,7 @@ def test_a_cited_source_is_a_footnote_but_not_within_a_link() -> None:
 
 
 @pytest.mark.parametrize("text", ["[" * 60_000, "> " * 5000 + "x", "a|" * 40_000, "x" * 10**6])
-def test_giant_text_is_shown_as_it_is_and_cut(text: str) -> None:
+def test_giant_text_is_cut_and_otherwise_unchanged(text: str) -> None:
     output = html(text, 2)
     assert len(output) < 2 * MOST_CHARACTERS
     read(str(output))
@@ -174,7 +174,7 @@ def test_a_page_says_who_wrote_it() -> None:
     assert "no AI model was asked" in page(replace(debate, setup=setup), UNTIL)
 
 
-def test_a_long_question_stands_whole_below_the_heading() -> None:
+def test_a_long_question_is_complete_below_the_heading() -> None:
     debate = fold(a_log())
     question = "Should we? " + "Because of this and that. " * 20
     setup = debate.setup.model_copy(update={"question": question})
@@ -183,7 +183,7 @@ def test_a_long_question_stands_whole_below_the_heading() -> None:
     assert f"<blockquote>\n<p>{question.strip()}</p>" in output
 
 
-def test_hostile_text_does_nothing_wherever_it_stands() -> None:
+def test_hostile_text_has_no_effect_in_any_field() -> None:
     debate = fold(a_hostile_log())
     verdict = Verdict(
         decision=BAD, solution=BAD, implementation=BAD, dissent=BAD, tradeoffs=(BAD,),

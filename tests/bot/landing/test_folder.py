@@ -55,9 +55,7 @@ async def test_whatever_becomes_of_it_the_same_file_is_renewed(
     assert "- Status: accepted" in (folder / "0010-use-kafka.md").read_text()
 
 
-async def test_a_folder_that_is_gone_is_waited_for_and_people_are_told(
-    office: Office, folder: Path
-) -> None:
+async def test_a_missing_folder_is_waited_for_and_reported(office: Office, folder: Path) -> None:
     away = folder.with_name("elsewhere")
 
     def note(outcome: str) -> None:

@@ -48,7 +48,7 @@ def location(tmp_path: Path) -> str:
     return f"sqlite+aiosqlite:///{tmp_path}/moot.db"
 
 
-async def test_a_receiver_of_somebodys_own_that_breaks_is_tried_again_and_others_go_on(
+async def test_a_failing_receiver_is_retried_and_does_not_delay_others(
     location: str,
 ) -> None:
     async def fail(_landing: Landing) -> None:

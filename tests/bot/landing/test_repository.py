@@ -135,7 +135,7 @@ async def test_two_records_have_numbers_and_pull_requests_of_their_own(
         ({"branch": "moot/{debate}/x"}, ""),
     ],
 )
-async def test_a_repository_that_cannot_take_it_is_said(
+async def test_a_repository_that_refuses_a_push_is_reported(
     server: GitServer, location: str, change: dict[str, object], words: str
 ) -> None:
     outside, work = server.folder / "outside", server.folder / "work"
@@ -261,6 +261,6 @@ async def test_what_git_started_ends_with_it(tmp_path: Path) -> None:
     os.close(end)
 
 
-async def test_a_machine_without_git_is_said(tmp_path: Path) -> None:
+async def test_a_machine_without_git_is_reported(tmp_path: Path) -> None:
     with pytest.raises(LandingFailed, match="not installed"):
         await git_in(tmp_path, path=str(tmp_path))("--version")

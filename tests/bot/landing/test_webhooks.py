@@ -199,7 +199,7 @@ async def test_a_secret_beside_quotes_or_line_ends_goes_and_the_message_stays_js
     assert json.loads(shop.seen[-1][1])["data"]["verdict"] == words
 
 
-async def test_only_chosen_events_and_channels_are_told(shop: Shop, location: str) -> None:
+async def test_a_webhook_gets_only_its_events_and_channels(shop: Shop, location: str) -> None:
     elsewhere = a_webhook(shop.url, name="elsewhere", channels=("C9",))
     few = a_webhook(shop.url, events=(WebhookEvent.SUPERSEDED, WebhookEvent.REJECTED))
     async with open_office([receiver(elsewhere), receiver(few)], location) as office:

@@ -169,7 +169,7 @@ async def test_a_token_that_is_spent_starts_nothing_and_a_revoked_one_does_nothi
         assert (await bot.posts(LIST_TOOLS, Authorization=f"Bearer {TOKEN}dana"))[0] == 401
 
 
-async def test_who_has_no_token_is_told_how_to_get_one(house: Served) -> None:
+async def test_a_call_without_a_token_says_how_to_get_one(house: Served) -> None:
     token = house.lets_in("dana")
     for wrong in ("", "Bearer", "Bearer nonsense", f"Basic {token}", f"Bearer {token}x"):
         status, headers, text = await house.posts(LIST_TOOLS, Authorization=wrong)

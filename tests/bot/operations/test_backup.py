@@ -295,7 +295,7 @@ def is_in_a_file(word: str, folder: Path) -> bool:
     return any(word.encode() in file.read_bytes() for file in folder.iterdir())
 
 
-async def test_while_the_bot_goes_on_the_file_shrinks_and_no_word_is_left_in_it(
+async def test_a_purge_of_a_running_bot_shrinks_the_file_and_leaves_no_text(
     tmp_path: Path,
 ) -> None:
     canary, path = "xylophonecanary", tmp_path / "moot.db"

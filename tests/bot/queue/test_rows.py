@@ -101,7 +101,7 @@ def progress(seq: int, *hurried: str, debate: str = "d1") -> DebateProgress:
     return DebateProgress(debate_id=debate, seq=seq, hurried=hurried)
 
 
-async def test_a_post_comes_back_as_it_went_in(queue: Queue) -> None:
+async def test_a_stored_post_is_read_unchanged(queue: Queue) -> None:
     new = replace(
         post("d1/e2/main", text="NUL \0, 🦆, 'quotes'", blocks=[{"type": "divider"}], n=None),
         thread_key=BOARD,
@@ -138,7 +138,7 @@ async def test_posts_are_sent_in_the_order_given_channel_by_channel(queue: Queue
     assert (await queue.next("post/T2/C1")).key == "a"
 
 
-async def test_what_is_urgent_overtakes_other_debates_but_nothing_of_its_own(queue: Queue) -> None:
+async def test_an_urgent_row_overtakes_other_debates_but_not_its_own(queue: Queue) -> None:
     urgent = replace(post("d2/e2/0"), urgent=True)
     word = replace(post("word"), debate_id=None, urgent=True)
     await queue.posts.enqueue([post("d1/e1/0"), post("d2/e1/0"), urgent, word, post("d1/e2/0")])
@@ -201,7 +201,7 @@ async def test_only_who_holds_a_lane_may_begin(queue: Queue) -> None:
     assert await queue.posts.claim(await queue.next(), ME) is None
 
 
-async def test_what_was_refused_can_be_sent_again_and_nothing_else(queue: Queue) -> None:
+async def test_only_refused_rows_can_be_sent_again(queue: Queue) -> None:
     await queue.posts.enqueue([post("a"), post("b")])
     await queue.posts.settle(await queue.claim(), PostState.FAILED, error="refused")
     await queue.posts.settle(await queue.claim(), PostState.SENT)
@@ -301,7 +301,7 @@ async def test_what_is_distrusted_during_a_call_stays_so_whatever_the_call_notes
     assert (row.shown_seq, row.shown_hash) == (UNKNOWN, None)
 
 
-async def test_who_has_lost_the_lane_notes_nothing_and_is_told_so(queue: Queue) -> None:
+async def test_a_process_that_lost_the_lane_writes_nothing_and_gets_an_error(queue: Queue) -> None:
     await board_and_card(queue)
     await queue.posts.enqueue([], progress(2))
     rows = await queue.posts.stale(EDITS, 0.0)
@@ -405,7 +405,7 @@ async def test_queues_read_no_row_that_is_done(tmp_path: Path) -> None:
             assert index in str(plan)
 
 
-async def test_a_thread_that_does_not_come_is_told_of_without_an_address(queue: Queue) -> None:
+async def test_a_thread_has_no_address_until_its_board_is_posted(queue: Queue) -> None:
     async def link_to(_place: Place, ts: str) -> str:
         return f"https://slack.example/p{ts}"
 

@@ -80,7 +80,7 @@ async def until(condition: Callable[[], bool]) -> None:
         (ValueError("a fault"), 6, 7),  # given up in words
     ],
 )
-async def test_a_debate_goes_on_after_what_passes_and_is_let_go_or_given_up_else(
+async def test_a_debate_continues_after_temporary_errors_and_else_is_released_or_given_up(
     store: InMemoryStore, error: Exception, failing: int, runs: int
 ):
     engine = ParkingEngine(store, lambda run: error if run <= failing else None)

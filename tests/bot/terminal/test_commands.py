@@ -123,7 +123,7 @@ def test_a_question_comes_from_standard_input_or_behind_two_dashes(moot: Moot) -
     assert (listed.count("Kafka or SQS?"), listed.count("-5 degrees or +5?")) == (2, 1)
 
 
-def test_a_disabled_agent_is_refused_and_one_alone_is_told(moot: Moot) -> None:
+def test_a_disabled_agent_is_refused_and_a_single_agent_is_reported(moot: Moot) -> None:
     (moot.folder / "moot.yaml").write_text(
         "agents: [{id: ann, role: data}, {id: bob, role: legal, enabled: false}]", encoding="utf-8"
     )
@@ -215,7 +215,7 @@ def test_a_verdict_is_accepted_before_anybody_says_how_it_turned_out(moot: Moot)
     assert "2999" in later.stderr
 
 
-def test_who_reads_makes_no_database_and_is_told_where_debates_were_looked_for(
+def test_reading_commands_create_no_database_and_name_the_one_they_looked_for(
     moot: Moot,
 ) -> None:
     shown, asked = moot("show", "dabc2345"), moot("ask", "why did we choose", "Kafka?")
@@ -232,7 +232,9 @@ def test_who_reads_makes_no_database_and_is_told_where_debates_were_looked_for(
     assert not Path(where).exists()
 
 
-def test_a_source_that_cannot_be_read_is_told_and_without_any_nobody_is_asked(moot: Moot) -> None:
+def test_an_unreadable_source_is_reported_and_without_any_source_no_model_is_asked(
+    moot: Moot,
+) -> None:
     Path("zero.md").write_text("", encoding="utf-8")
     Path("load.md").write_text("We run 50 jobs a second.", encoding="utf-8")
     none = moot("debate", QUESTION, "--rounds", "1", "--source", "zero.md")

@@ -101,7 +101,7 @@ async def test_lines_are_written_as_things_happen() -> None:
         ),
     ],
 )
-def test_an_event_is_told(event: Event, line: str) -> None:
+def test_an_event_has_its_line(event: Event, line: str) -> None:
     assert next(event_lines(fold(a_log()), event)).startswith(line)
 
 
@@ -124,7 +124,7 @@ def test_a_terminal_gets_a_live_line_that_goes_while_somebody_types() -> None:
     assert "working again" in stream.getvalue()
 
 
-async def test_options_gates_and_the_vote_by_option_are_told_as_they_come() -> None:
+async def test_options_gates_and_the_vote_have_lines_as_they_arrive() -> None:
     lines = await lines_of(split_log())
 
     names = "Architect, Security, Simplicity"
@@ -152,7 +152,7 @@ async def test_options_gates_and_the_vote_by_option_are_told_as_they_come() -> N
 QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
 
 
-def test_what_is_saved_if_all_agree_at_once_is_told() -> None:
+def test_the_saved_cost_is_shown_if_all_agree_at_once() -> None:
     always = a_setup(rounds=2)
     change = {"provider": "anthropic", "model": "claude-sonnet-5-5"}
     agents = tuple(agent.model_copy(update=change) for agent in always.agents)

@@ -42,7 +42,7 @@ def test_a_file_of_that_name_is_taken_before_git_is_asked(folder: Path) -> None:
         ("HEAD...HEAD", "There are no changes in HEAD...HEAD."),
     ],
 )
-def test_what_shows_no_changes_is_refused_in_words(named: str, words: str) -> None:
+def test_a_diff_without_changes_is_refused(named: str, words: str) -> None:
     with pytest.raises(BadInput) as refused:
         diff_references(named, DANA)
     assert words in str(refused.value)

@@ -114,7 +114,7 @@ def test_no_view_makes_up_a_confidence_that_nobody_gave():
     assert "*Confidence*: not given" in texts[-1]
 
 
-def test_nothing_is_called_decided_or_kept_that_no_model_looked_at():
+def test_a_debate_without_a_model_is_never_called_decided():
     reached = a_verdict(confidence=None, decision="Not decided: no model was asked.")
     ended = judged(reached, "offline")
     text, page = payloads_text(board(ended)), str(home([DebateRow(ended)]))
@@ -127,7 +127,7 @@ def test_nothing_is_called_decided_or_kept_that_no_model_looked_at():
 
 
 @pytest.mark.parametrize("kind", [DecisionKind.ACCEPT, DecisionKind.REVISIT])
-def test_what_was_accepted_with_an_older_version_keeps_its_buttons(kind: DecisionKind):
+def test_a_decision_accepted_with_an_older_version_keeps_its_buttons(kind: DecisionKind):
     reached = a_verdict(confidence=None, decision="Not decided: no model was asked.")
     event = DecisionRecorded(decision=Decision(kind=kind, by=Person(id="U1"), origin="V1"))
     debate = a_debate(VerdictReached(verdict=reached), DebateConcluded(), event)
@@ -166,7 +166,7 @@ def test_a_vote_without_ballots_says_why_each_is_missing_and_counts_none_from_be
     assert ": ranked" not in payloads_text(view)
 
 
-def test_what_follows_rules_says_so_everywhere_and_once_in_a_post():
+def test_verdicts_by_rules_are_labelled_once_in_every_post():
     debate = fold(play(a_setup(provider="offline", rounds=1)))
     contribution = next(iter(debate.contributions.values()))
     text = "**Use PostgreSQL.**\n\n_Offline engine: by rules._"

@@ -174,7 +174,7 @@ def test_a_board_fits_whatever_the_debate_holds(debate: Debate, remarks: Sequenc
 
 @given(debates(), long)
 @example(a_debate(), "")
-def test_a_contribution_fits_and_is_there_whole(debate: Debate, text: str):
+def test_a_contribution_fits_and_is_complete(debate: Debate, text: str):
     messages = turn_posts(debate, a_contribution(debate.setup.agents[0].id, text))
     for message in messages:
         check(message)
@@ -199,7 +199,7 @@ def test_a_share_of_a_round_fits_and_all_of_it_can_be_read(first: str, other: st
 
 
 @given(debates(), verdicts())
-def test_a_verdict_fits_and_is_there_whole(debate: Debate, reached: Verdict):
+def test_a_verdict_fits_and_is_complete(debate: Debate, reached: Verdict):
     messages = verdict_posts(debate, reached)
     quiet = replace(debate, setup=debate.setup.model_copy(update={"quiet": True}))
     for message in (*messages, headline(debate, reached), headline(quiet, reached)):
@@ -235,7 +235,7 @@ def test_the_short_form_has_150_words_and_an_order(reached: Verdict, names: Sequ
     assert places == sorted(places)
 
 
-def test_what_speaks_against_the_verdict_and_is_too_long_takes_no_reason_away():
+def test_long_objections_remove_no_reason_from_the_verdict():
     reasons = ("It is known.", "It is there.", "It is cheap.")
     ballots = [voted(1, agent, o1=0.6, o2=0.4) for agent in AGENTS]
     debate = a_debate(options("PostgreSQL", "Kafka"), *ballots)

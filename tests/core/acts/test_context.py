@@ -51,7 +51,7 @@ def turns_of(play: Play, acts: Collection[Act]) -> Iterator[Turn]:
 
 @pytest.mark.parametrize("form", ["critique", "panel"])
 @pytest.mark.parametrize("method", [ContextMethod.ROUNDS, ContextMethod.LENGTH])
-def test_an_agent_that_sees_letters_is_told_its_own_letter(
+def test_a_prompt_with_letters_names_the_agents_own_letter(
     form: str, method: ContextMethod
 ) -> None:
     rules = Summarization(method=method)

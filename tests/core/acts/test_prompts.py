@@ -129,7 +129,7 @@ def an_agent(role: str) -> Agent:
 
 
 @pytest.mark.parametrize(("role", "act", "values"), CASES, ids=str)
-def test_a_prompt_is_as_it_was_approved(role: str, act: Act, values: dict[str, object]) -> None:
+def test_a_prompt_equals_its_approved_text(role: str, act: Act, values: dict[str, object]) -> None:
     text = render.task(act, an_agent(role), **values) + "\n"
 
     assert text == (GOLDEN / f"{act}-{role}.md").read_text(encoding="utf-8")

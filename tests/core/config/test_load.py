@@ -352,7 +352,7 @@ def test_misplaced_values_are_problems_and_no_crash() -> None:
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_settings_or_a_problem_in_words(text: str) -> None:
+def test_any_text_gives_settings_or_a_readable_error(text: str) -> None:
     for name in ("moot.yaml", "moot.json"):
         try:
             loaded(text, name)
@@ -360,7 +360,7 @@ def test_any_text_is_settings_or_a_problem_in_words(text: str) -> None:
             assert str(error).startswith(name)  # noqa: PT017 - either way is fine
 
 
-def test_a_file_of_dialectic_is_accepted_as_it_is() -> None:
+def test_a_file_of_dialectic_is_accepted_unchanged() -> None:
     file = loaded(json.dumps(DIALECTIC, indent=2), "debate-config.json")
     settings = file.settings
 
@@ -401,7 +401,7 @@ def test_a_file_of_dialectic_is_accepted_as_it_is() -> None:
         ),
     ],
 )
-def test_what_dialectic_has_and_moot_lacks_is_said(
+def test_settings_that_only_dialectic_has_are_reported(
     path: tuple[str | int, ...], value: object, words: str
 ) -> None:
     values = json.loads(json.dumps(DIALECTIC))
@@ -472,7 +472,7 @@ def test_the_highest_cap_bounds_also_the_usual_one() -> None:
     assert opened(REQUEST, settings).limits.debate_cost == Decimal(2)
 
 
-def test_a_prompt_file_that_cannot_be_used_is_told_with_what_takes_its_place(
+def test_an_unusable_prompt_file_is_reported_with_the_prompt_used_instead(
     tmp_path: Path,
 ) -> None:
     files = {"ann": b"You are Ann.\n", "blank": b" \n", "binary": b"\xff\xfe\x00", "all": b"So."}
@@ -627,6 +627,6 @@ def test_a_value_that_is_probably_a_mistake_is_doubted(text: str, notice: str) -
 
 
 @pytest.mark.parametrize("name", ["gone.yaml", "."])
-def test_a_file_that_cannot_be_read_is_said_in_words(tmp_path: Path, name: str) -> None:
+def test_an_unreadable_settings_file_is_reported_in_plain_words(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigurationBroken, match=r"There is no file|cannot be read: is a dir"):
         load_file(tmp_path / name, KNOWN)

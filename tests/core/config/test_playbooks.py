@@ -58,7 +58,7 @@ verdict:
 
 
 @pytest.mark.parametrize("name", built_in())
-def test_each_built_in_one_can_be_used_and_is_told_in_the_guide(name: str) -> None:
+def test_each_built_in_playbook_can_be_used_and_is_in_the_guide(name: str) -> None:
     playbook = read_playbook(built_in_text(name), name, Settings())
 
     assert playbook == built_in()[name]
@@ -86,7 +86,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("old", "new", "words"), FAULTS)
-def test_what_is_wrong_is_said_with_file_line_and_key(old: str, new: str, words: str) -> None:
+def test_an_error_in_a_playbook_names_file_line_and_key(old: str, new: str, words: str) -> None:
     with pytest.raises(ConfigurationBroken) as broken:
         read_playbook(WHOLE.replace(old, new, 1), "tool.yaml", SETTINGS)
 

@@ -84,7 +84,7 @@ def defaults(section: str) -> dict[str, str]:
         ("evidence", EvidenceLimits),
     ],
 )
-def test_the_guide_has_every_default_as_it_is(section: str, model: type[BaseModel]) -> None:
+def test_the_guide_names_the_default_of_every_setting(section: str, model: type[BaseModel]) -> None:
     #: Not one value, or one that is said in words.
     in_words = {"in Slack `true`, in the terminal `false", "1 each", "built in", ""}
     texts = defaults(section)

@@ -128,7 +128,7 @@ def test_one_model_votes_on_a_choice_and_debates_it_only_if_somebody_wants(
     assert ready(debate_with(ONE_MODEL, *wanted)) == {"critique"}
 
 
-def test_that_no_moves_are_known_is_told_once_for_all_rounds() -> None:
+def test_unknown_changes_of_mind_are_reported_once_for_all_rounds() -> None:
     unknown = [
         GatePassed(gate=gate.Gate(turn=gate.gate_turn(n), reason=GateReason.NOT_COMPARABLE))
         for n in (1, 2)
@@ -159,7 +159,7 @@ def test_an_open_question_and_missing_ballots_are_debated_though_voters_agree(
     assert ready(debate) == {"critique"}
 
 
-def test_what_is_not_held_is_said_with_what_it_would_have_cost() -> None:
+def test_skipped_rounds_are_reported_with_the_saved_cost() -> None:
     cost = {"cost": Decimal("0.90"), "cost_if_agreed": Decimal("0.24")}
     sizes = {"seconds": 60.0, "calls": 20, "input_tokens": 1, "output_tokens": 1}
     setup = ONE_MODEL.model_copy(update={"forecast": Forecast.model_validate(cost | sizes)})

@@ -108,9 +108,7 @@ async def test_many_read_then_write_transactions_all_succeed_and_share_commits(
     assert len(versions) < 40
 
 
-async def test_a_cleaning_that_is_refused_leaves_it_as_it_was(
-    database: Database, tmp_path: Path
-) -> None:
+async def test_a_refused_cleaning_loses_no_data(database: Database, tmp_path: Path) -> None:
     await database.write(put("kept"))
     with closing(sqlite3.connect(tmp_path / "moot.db")) as somebody:
         somebody.execute("SELECT * FROM words").fetchall()
@@ -201,7 +199,7 @@ def fill_with_words(path: Path) -> None:
         (fill_with_words, "is not a database"),
     ],
 )
-async def test_what_is_no_database_is_left_alone_and_the_lock_given_back(
+async def test_a_file_that_is_no_database_is_unchanged_and_unlocked(
     tmp_path: Path, prepare: Callable[[Path], object], told: str
 ) -> None:
     path = tmp_path / "moot.db"
@@ -215,7 +213,7 @@ async def test_what_is_no_database_is_left_alone_and_the_lock_given_back(
         assert database.place == str(path)
 
 
-async def test_all_who_wait_are_told_together_of_a_program_that_holds_the_lock(
+async def test_all_waiting_callers_get_the_error_of_a_held_lock_together(
     tmp_path: Path,
 ) -> None:
     transactions = list[None]()
@@ -238,7 +236,7 @@ async def test_all_who_wait_are_told_together_of_a_program_that_holds_the_lock(
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-async def test_nothing_is_written_to_a_file_that_nobody_will_find(
+async def test_a_deleted_or_replaced_database_file_is_not_used(
     database: Database, tmp_path: Path, *, replaced: bool
 ) -> None:
     file, aside = tmp_path / "moot.db", tmp_path / "aside.db"

@@ -76,7 +76,7 @@ PASSES = {
         (from_sqlite("SQLITE_CONSTRAINT_UNIQUE"), False, "(SQLITE_CONSTRAINT_UNIQUE)"),
     ],
 )
-def test_trouble_is_told_in_words_without_the_statement_and_tried_again_if_it_passes(
+def test_a_database_error_is_explained_without_its_statement_and_retried_if_temporary(
     error: Exception, words: str, *, passes: bool
 ) -> None:
     explained = explain(error, "db/moot")

@@ -202,7 +202,7 @@ async def test_the_bots_first_step_brings_up_whatever_was_before_it(
 
 
 @pytest.mark.parametrize("package", [CORE, BOT])
-async def test_a_database_of_a_newer_program_is_refused_and_left_alone(
+async def test_a_database_of_a_newer_version_is_refused_and_unchanged(
     database: Database, package: Package
 ) -> None:
     await package.prepare(database)

@@ -184,7 +184,7 @@ def a_verdict() -> Verdict:
         ("split_report.md", report(fold(split_log()))),
     ],
 )
-def test_a_text_is_as_it_was_approved(name: str, text: str) -> None:
+def test_a_transcript_equals_its_approved_text(name: str, text: str) -> None:
     assert text == (GOLDEN / name).read_text(encoding="utf-8")
 
 

@@ -56,7 +56,7 @@ async def test_reasons_are_kept_without_secrets_and_saying_it_again_takes_none_a
     assert debate.feedback[DANA.id].comment == "The key is [redacted]."
 
 
-async def test_what_was_accepted_with_an_older_version_can_be_rejected_since() -> None:
+async def test_a_decision_accepted_with_an_older_version_can_be_rejected() -> None:
     log = Recording()
     debate = await log.begin(UNDECIDED_VERDICT, DecisionRecorded(decision=ACCEPTED))
     with pytest.raises(BadInput, match="decided nothing"):

@@ -39,7 +39,7 @@ class LateStore(InMemoryStore):
         return await super().events(debate_id, after=after)
 
 
-async def test_what_was_recorded_takes_effect_though_nobody_waits_and_until_it_is_deleted() -> None:
+async def test_a_recorded_fact_takes_effect_without_a_waiting_caller() -> None:
     store, clock = LateStore(), ManualClock()
     woken: list[str] = []
     facts = FactLog(store=store, clock=clock, wake=woken.append)

@@ -72,7 +72,7 @@ async def test_a_reply_delivered_again_answers_no_second_question() -> None:
     assert await thread.notes() == []
 
 
-async def test_two_answers_at_the_same_moment_are_both_in_the_log_and_one_stands() -> None:
+async def test_two_simultaneous_answers_are_both_logged_and_one_counts() -> None:
     thread = await a_thread(2)
     await asyncio.gather(thread.says("1: Ten"), thread.says("1: Twenty", "m2"))
     origins = [answer.origin for answer in (await thread.debate()).replies[1]]
@@ -126,7 +126,7 @@ async def test_an_answer_that_the_agents_going_on_overtakes_is_a_note() -> None:
     assert await thread.notes() == ["On question 1 (What of 1?): Ten"]
 
 
-async def test_deleting_an_answer_brings_back_what_was_there_before_it() -> None:
+async def test_deleting_an_answer_restores_the_answer_before_it() -> None:
     thread = await a_thread(2)
     await thread.says("1: Ten")
     await thread.deletes("m1", "m1")
@@ -217,7 +217,7 @@ async def test_a_message_whose_edit_was_heard_first_does_not_say_its_old_words()
     assert (await thread.answers(), await thread.notes()) == ({2: "Us"}, [])
 
 
-async def test_of_two_edits_that_two_processes_record_the_newer_one_stands() -> None:
+async def test_of_two_edits_recorded_by_two_processes_the_newer_one_counts() -> None:
     thread = await a_thread(1)
     await thread.says("We are three.")
     for time, text in (("6", "We are five."), ("5", "We are four.")):  # the older one is slower
@@ -275,7 +275,7 @@ async def test_a_note_is_kept_without_secrets_and_delivered_again_not_one_too_ma
     assert await texts(log) == ["The key is [redacted]."]
 
 
-async def test_one_person_writes_so_many_notes_an_hour_and_others_go_on() -> None:
+async def test_the_hourly_limit_of_notes_is_per_person() -> None:
     log, notes = await with_notes(Bounds(notes_per_person_hour=2))
     for number in range(2):
         assert await add(notes, "More.", f"m{number}")
@@ -288,7 +288,7 @@ async def test_one_person_writes_so_many_notes_an_hour_and_others_go_on() -> Non
     assert len(await texts(log)) == 4
 
 
-async def test_what_words_link_to_again_is_there_once_and_needs_no_note() -> None:
+async def test_a_repeated_link_is_one_source_and_adds_no_note() -> None:
     log, notes = await with_notes(Bounds(notes_per_debate=1))
     here, there = (
         SourceReference(kind=SourceKind.LINK, title=url, fetch=url, by=DANA, in_words=True)

@@ -67,7 +67,7 @@ async def a_register(
     ("channels", "workspace", "found"),
     [({"C1"}, "T1", 1), ({"C1"}, "T2", 0), ({"C2"}, "T1", 0), (set[str](), "T1", 0)],
 )
-async def test_only_decisions_of_the_persons_channels_are_told(
+async def test_recall_shows_only_decisions_of_the_persons_channels(
     channels: set[str], workspace: str, found: int
 ) -> None:
     register = await a_register(channels, most=60)
@@ -78,7 +78,7 @@ async def test_only_decisions_of_the_persons_channels_are_told(
         await register.for_person("Why " + "x" * 39_997, person="U1", workspace=workspace)
 
 
-async def test_whoever_has_the_database_is_told_everything_that_fits() -> None:
+async def test_recall_in_the_terminal_shows_decisions_of_all_channels() -> None:
     register = await a_register()
     assert await register.anywhere("What did we decide on the queue?")
     assert not await register.anywhere("Was war mit dem Sommerfest?")

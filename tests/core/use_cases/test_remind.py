@@ -80,7 +80,7 @@ async def a_team(ask_after_days: int = 90) -> Team:
     return team
 
 
-async def test_what_was_replaced_reminds_nobody() -> None:
+async def test_a_replaced_decision_causes_no_reminder() -> None:
     team = await a_team()
     for origin in ("V1", "V2"):
         await team.decides(DecisionKind.REVISIT, origin, revisit_on=date(2026, 3, int(origin[1])))
@@ -103,7 +103,7 @@ async def test_a_sealed_debate_is_revealed_after_its_hours(hours: int, *, is_sea
     assert (await team.log.debate()).is_sealed is is_sealed
 
 
-async def test_what_decided_nothing_is_not_asked_about_though_it_was_accepted() -> None:
+async def test_an_accepted_verdict_without_a_decision_is_not_asked_about() -> None:
     team = Team()
     nothing = Verdict(decision=f"{NOT_DECIDED}.", solution="", confidence=None)
     accepted = Decision(kind=DecisionKind.ACCEPT, by=DANA, origin="V1")
@@ -129,7 +129,7 @@ async def test_people_are_asked_once_in_the_morning_90_days_after_they_accepted(
 
 
 @pytest.mark.parametrize(("ask_after_days", "channels"), [(0, None), (90, ())])
-async def test_nobody_is_asked_where_the_channel_is_gone_or_the_setting_says_so(
+async def test_outcomes_are_not_asked_for_in_lost_channels_or_if_settings_forbid_it(
     ask_after_days: int, channels: tuple[str, ...] | None
 ) -> None:
     team = await a_team(ask_after_days)

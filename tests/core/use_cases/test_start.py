@@ -71,7 +71,7 @@ async def test_nothing_starts_when_the_money_of_the_day_is_spent(cap: str) -> No
     assert len(await store.find(DebateFilter())) == 1
 
 
-async def test_a_debate_that_goes_on_from_a_deleted_one_has_begun_all_the_same() -> None:
+async def test_a_debate_that_continues_a_deleted_one_starts() -> None:
     store = InMemoryStore()
     setup = a_setup().model_copy(update={"continues": "dgone234"})
     started = await starting(store).begin(setup, origin="o1")

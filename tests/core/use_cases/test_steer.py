@@ -80,7 +80,7 @@ def edit(change: OptionChange, origin: str = "V1", **fields: str) -> OptionEdit:
     return OptionEdit(change=change, by=DANA, origin=origin, **fields)
 
 
-async def test_others_are_told_who_may() -> None:
+async def test_a_refusal_names_the_people_who_may_steer() -> None:
     log = Recording()
     debate = await log.begin(*ended())
     only = "Only @U1, who started debate `dabc2345`, and @U3 can "

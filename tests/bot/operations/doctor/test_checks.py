@@ -70,7 +70,7 @@ def a_diary(path: Path) -> None:
         (damaged, "is damaged", 1),
     ],
 )
-async def test_what_is_wrong_with_the_file_is_told(
+async def test_errors_in_the_settings_file_are_reported(
     environment: BotSettings, spoil: Callable[[Path], None], words: str, code: int
 ) -> None:
     async with open_store(environment.moot_database):
@@ -96,7 +96,7 @@ async def test_a_database_in_use_is_looked_at_without_disturbing(environment: Bo
     assert "does not exist yet" in as_text(await check_database(environment))
 
 
-async def test_a_lock_that_another_program_holds_is_told(environment: BotSettings) -> None:
+async def test_a_lock_held_by_another_program_is_reported(environment: BotSettings) -> None:
     async with open_store(environment.moot_database):
         pass
     with closing(sqlite3.connect(environment.moot_database, isolation_level=None)) as other:
@@ -131,7 +131,7 @@ class Failing(RecordingSink):
         raise KeyError("what people wrote")
 
 
-def test_each_plugin_is_told_with_its_package_and_what_is_wrong() -> None:
+def test_each_plugin_is_listed_with_its_package_and_errors() -> None:
     plugins = (
         Plugin(kind=PluginKind.ROLE, name="wcag", package="moot-wcag 1.0"),
         Plugin(kind=PluginKind.SINK, name="log", package="moot-log 2", fault="OSError: full"),
@@ -146,7 +146,7 @@ def test_each_plugin_is_told_with_its_package_and_what_is_wrong() -> None:
     ]
 
 
-async def test_a_sink_that_fails_while_the_bot_runs_is_told_without_its_words() -> None:
+async def test_a_failing_sink_is_reported_without_the_text_of_its_error() -> None:
     sink, full = QueuedSink("a", Failing()), QueuedSink("b", RecordingSink(), room=1)
 
     async def lines() -> list[str]:
@@ -176,7 +176,7 @@ async def workspace() -> AsyncIterator[Workspace]:
         ({"app_token": "xapp-1-A0-0-wrong"}, "It needs the scope connections:write"),
     ],
 )
-async def test_a_refused_token_is_told_and_never_shown(
+async def test_a_refused_token_is_reported_and_never_shown(
     workspace: Workspace, change: dict[str, str], words: str
 ) -> None:
     findings = await check_access(replace(socket_access(workspace), **change))
@@ -208,7 +208,7 @@ async def test_a_scope_that_is_missing_is_named(
     assert ("✓ scopes: " in as_text(findings)) is (scope == "files:read")
 
 
-async def test_a_connection_that_breaks_is_told(workspace: Workspace) -> None:
+async def test_a_broken_connection_is_reported(workspace: Workspace) -> None:
     workspace.faults.drop_before("auth.test")
     (finding,) = await check_access(socket_access(workspace))
     assert as_text([finding]).startswith("✗ SLACK_BOT_TOKEN: Slack does not answer")
@@ -273,7 +273,7 @@ async def test_the_doctor_names_what_did_not_land(
     assert "kept-from-people" not in doctor.stdout
 
 
-async def test_a_receiver_that_cannot_be_reached_is_told(tmp_path: Path) -> None:
+async def test_an_unreachable_receiver_is_reported(tmp_path: Path) -> None:
     async with open_shop() as shop:
         there = receiver(a_webhook(shop.url))
         [good] = await check_receivers([there])

@@ -96,7 +96,7 @@ def on(choice: ModelChoice, **changes: object) -> Settings:
         ),
     ],
 )
-async def test_models_are_asked_and_what_is_wrong_is_told(
+async def test_models_are_asked_and_their_errors_are_reported(
     environment: BotSettings, settings: Settings, code: int, lines: list[str]
 ) -> None:
     findings = await check_models(environment, settings)
@@ -145,7 +145,7 @@ async def test_what_answers_without_a_list_of_models_is_not_the_vendor(
         ("claude-sonnet-4-5", date(2026, 11, 21), CheckMark.SKIPPED, "date is unknown"),
     ],
 )
-async def test_a_model_that_goes_is_told_in_time(
+async def test_a_model_that_retires_soon_is_reported(
     environment: BotSettings, *, model: str, today: date, mark: CheckMark, words: str
 ) -> None:
     choice = ModelChoice(provider="anthropic", model=model)

@@ -36,7 +36,7 @@ async def test_the_window_is_a_power_of_two_that_only_grows_within_a_debate(
 @pytest.mark.parametrize(
     ("model", "sent"), [("gpt-oss:20b", ("medium", 5096)), ("qwen3:8b", (False, 1000))]
 )
-async def test_a_model_that_always_thinks_is_told_how_much(
+async def test_a_model_that_always_thinks_gets_an_effort(
     vendor: Vendor, request_: ModelRequest, model: str, sent: tuple[object, int]
 ) -> None:
     provider = OllamaProvider(vendor.url)
