@@ -148,8 +148,7 @@ class SteerDebate:
         is_running = debate.status is Status.RUNNING
         reply = "A reply in its thread always reaches the agents. " if is_running else ""
         raise BadInput(
-            f"Only {people} can {action}. {reply}"
-            "The channel's settings name who may steer."
+            f"Only {people} can {action}. {reply}The channel's settings name who may steer."
         )
 
 
