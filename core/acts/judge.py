@@ -63,7 +63,8 @@ from core.rules.schedule import is_cut_short
 from core.usage import Usage
 
 _log = structlog.get_logger(__name__)
-
+#: Left out around the words of a fault, which are quoted.
+_MARKS = ' ."“”'
 #: Longest section of a playbook, and longest cell of its table, in tokens.
 _PART_TOKENS, _CELL_TOKENS = 450, 60
 #: Positions whose critiques the judge sees: one for each of the best options.
@@ -102,7 +103,7 @@ def _corrected_verdict(debate: Debate, draft: Verdict, audit: Audit, verdict: Ve
     # The warning that the judge overruled the vote comes first: some surfaces show only one.
     first = verdict.warnings[: 1 if verdict.overrule else 0]
     faults = (
-        f'Audit by {audit.auditor}: {fault.why.rstrip(".")}. (About "{fault.words.rstrip(".")}".)'
+        f"Audit by {audit.auditor}: {fault.why.rstrip('.')}. (About “{fault.words.strip(_MARKS)}”.)"
         for fault in open_faults
     )
     warnings = tuple(dict.fromkeys((*first, *faults, *verdict.warnings)))

@@ -33,6 +33,7 @@ PLANTED: list[Planted] = [
     (AuditKind.SUM, "saves $500 a month", {"solution": "It saves $500 a month."}, None),
     (AuditKind.SUM, "two weeks and three", {"implementation": "two weeks and three: 4"}, {}),
     (AuditKind.QUOTE, "nobody may wait", {"reasons": ["It says nobody may wait."]}, {}),
+    (AuditKind.QUOTE, '"no one waits"', {"reasons": ['It says "no one waits".']}, None),
     (AuditKind.DISSENT, "p1 is clear", {"dissent": ""}, {"dissent": "Security: it is one server."}),
     (AuditKind.DISSENT, "p2 is clear", {"dissent": "Nobody disagreed."}, None),
     (
@@ -93,6 +94,7 @@ async def test_a_fault_in_the_verdict_is_corrected_or_shown(planted: Planted) ->
     assert debate.audit.invented == 1, "words that stand nowhere are no fault"
     warnings = [warning for warning in debate.verdict.warnings if warning.startswith("Audit by")]
     assert bool(warnings) == (mended is None)
+    assert not [warning for warning in warnings if '""' in warning or '“"' in warning]
     text = decision_text(debate)
     assert f"scripted/{OTHER_VENDOR}" in text
     assert (
