@@ -11,7 +11,13 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from core.acts.act import ACTS, ActSpec
-from core.acts.context import candidate_parts, candidates, option_labels, round_summary_parts
+from core.acts.context import (
+    candidate_parts,
+    candidates,
+    name_of,
+    option_labels,
+    round_summary_parts,
+)
 from core.acts.replies import NOBODY, label_type, narrow_form, number_in
 from core.acts.request_for import ask_model
 from core.debate.contributions import Contribution
@@ -37,6 +43,8 @@ from core.rules.options import (
 from core.rules.schedule import ballot_turns
 
 _PERCENT = 100
+#: Labels of positions and ids of options.
+_LABEL = re.compile(r"\b[a-z]\d+\b")
 #: Speeches that answer other agents, in formats without critiques of single positions.
 _ARGUED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
 
@@ -92,7 +100,11 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
             check=lambda ballot: ballot_fault(ballot, list(positions), options),
         )
     except ReplyUnreadable as error:
-        abstention = Abstention(turn=turn, reason=str(error), call=error.call)
+        # People read names in place of the labels that the model read.
+        names = {label: name_of(debate, agent) for label, agent in positions.items()}
+        names |= {option.id: option.name for option in options_of(debate).items}
+        reason = _LABEL.sub(lambda label: names.get(label[0], label[0]), str(error))
+        abstention = Abstention(turn=turn, reason=reason, call=error.call)
         return BallotAbstained(abstention=abstention)
     if abstains(reply):
         abstention = Abstention(turn=turn, reason=reply.reasons[0], declared=True, call=call)

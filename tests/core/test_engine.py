@@ -120,6 +120,7 @@ async def test_an_unreadable_ballot_gets_one_repair_and_an_abstention_none(
     assert debate.tally.abstained == (() if is_mended else ("security",))
     reasons = {abstention.reason for abstention in debate.abstentions.values()}
     assert all(reason.startswith(abstained) for reason in reasons)
+    assert not [reason for reason in reasons if "p1" in reason], "names, not labels"
     cast = [ballot for ballot in debate.ballots.values() if ballot.voter == "security"]
     shares = {"o1": 0.8, "o2": 0.1, "o3": 0.1}
     assert [ballot.probabilities for ballot in cast] == ([shares, shares] if is_mended else [])
