@@ -278,12 +278,13 @@ def earlier_decision(decision: Decision, reason: str) -> str:
 
 def team_decision(debate: Debate) -> str:
     """Return the team's decision, or how to decide; empty without a verdict."""
-    if debate.decision:
-        decided_at = debate.times.get(f"decision/{debate.decision.origin}", debate.now)
-        text = f"{_decision_text(debate.decision)}, {moment(decided_at)}."
-        outcome = _outcome_text(debate, debate.outcome) if debate.outcome else ""
-        lines = ("*The team's decision*", text + _reason(debate.decision.why), outcome)
-        return "\n".join(filter(None, lines))
+    if decision := debate.decision:
+        decided_at = debate.times.get(f"decision/{decision.origin}", debate.now)
+        text = f"{_decision_text(decision)}, {moment(decided_at)}.{_reason(decision.why)}"
+        if debate.outcome:
+            before = "" if decision == debate.acceptance else "Accepted before: "
+            text += f"\n{before}{_outcome_text(debate, debate.outcome)}"
+        return f"*The team's decision*\n{text}"
     if debate.is_decidable:
         return "*The team's decision*\nOpen: the buttons are below the verdict."
     return ""
@@ -480,9 +481,8 @@ def feedback_buttons(debate: Debate) -> list[Block]:
 
 
 def thanks(debate: Debate, feedback: Feedback) -> MessageView:
-    words = _THANKS[feedback.helpful]
     reason_button = button("Say why", ActionId.SAY_WHY, debate.id, label="Say why in a few words")
-    return notice(words, actions("feedback", reason_button))
+    return notice(_THANKS[feedback.helpful], actions("feedback", reason_button))
 
 
 def comment_form(debate: Debate, feedback: Feedback) -> Form:

@@ -210,7 +210,10 @@ def status_words(debate: Debate) -> str:
         words = f"{icon} {state_words(debate)}"
         if debate.is_decidable and debate.status is Status.CONCLUDED:
             words += ", not decided on yet"
-    return f"{words}, {OUTCOMES[debate.outcome.kind]}" if debate.outcome else words
+    if debate.outcome is None:
+        return words
+    is_replaced = debate.acceptance and debate.decision != debate.acceptance
+    return f"{words}, {'accepted before: ' if is_replaced else ''}{OUTCOMES[debate.outcome.kind]}"
 
 
 def _is_undecided(debate: Debate) -> bool:

@@ -176,6 +176,10 @@ async def test_a_decision_accepted_again_is_asked_about_in_a_post_of_its_own(tea
     assert "*It held*" in texts[again["ts"]]
     assert "replaced since" in texts[post["ts"]]
     assert "*It held*" not in texts[post["ts"]]
+    await decide(team, board, ActionId.REJECT, chosen_why("Not any more."))
+    await board_saying(team, board, "*Rejected*", "Accepted before: :white_check_mark: *It held*")
+    await team.type("list")
+    assert ":x: rejected, accepted before: held" in team.ephemeral_texts()[-1]
 
 
 async def test_it_can_be_said_before_anybody_asks_and_then_nobody_does(team: Team):
