@@ -92,8 +92,8 @@ def arms_for(
     alone = [
         Arm(form=form, models=(model,)) for form in _ALONE if form in forms for model in models
     ]
-    rest = [form for form in ArmForm if form in forms and form not in _ALONE]
-    return [*alone, *(Arm(form=form, models=mix) for form in rest for mix in mixes)]
+    forms_of_mixes = [form for form in ArmForm if form in forms and form not in _ALONE]
+    return [*alone, *(Arm(form=form, models=mix) for form in forms_of_mixes for mix in mixes)]
 
 
 def setup_of(arm: Arm, task: Task, settings: Settings, *, delimiter: str, asker: Person) -> Setup:
@@ -159,12 +159,12 @@ def _agents(arm: Arm, settings: Settings) -> Sequence[Agent]:
     return [
         agent.model_copy(
             update={
-                "provider": arm.models[at % len(arm.models)].provider,
-                "model": arm.models[at % len(arm.models)].model,
+                "provider": arm.models[index % len(arm.models)].provider,
+                "model": arm.models[index % len(arm.models)].model,
                 "fallbacks": (),
             }
         )
-        for at, agent in enumerate(roster[:count])
+        for index, agent in enumerate(roster[:count])
     ]
 
 

@@ -135,14 +135,14 @@ def _tell_plan(runs: Bench, arms: Sequence[Arm], questions: int, cap: Decimal | 
     for arm in arms:
         drafts = f" ({quantity(arm.drafts, 'draft')})" if arm.drafts else ""
         drafts += f" ({arm.tokens:,} output tokens)" if arm.tokens else ""
-        expected = runs.expected[arm.name]
-        calls = quantity(expected.calls, "call")
-        tell(f"{arm.name}{drafts}: {calls}, about {money(expected.cost)} per question")
-    costs = [expected.cost for expected in runs.expected.values() if expected.cost is not None]
-    whole = sum(costs, Decimal(0)) * questions if len(costs) == len(arms) else None
+        estimate = runs.expected[arm.name]
+        calls = quantity(estimate.calls, "call")
+        tell(f"{arm.name}{drafts}: {calls}, about {money(estimate.cost)} per question")
+    costs = [estimate.cost for estimate in runs.expected.values() if estimate.cost is not None]
+    total_cost = sum(costs, Decimal(0)) * questions if len(costs) == len(arms) else None
     most = f"never more than {money(cap)}" if cap is not None else "no cap"
-    calls = quantity(sum(expected.calls for expected in runs.expected.values()) * questions, "call")
-    tell(f"{quantity(questions, 'question')}: {calls}, about {money(whole)} together, {most}.")
+    calls = quantity(sum(estimate.calls for estimate in runs.expected.values()) * questions, "call")
+    tell(f"{quantity(questions, 'question')}: {calls}, about {money(total_cost)} together, {most}.")
     compared = sum(arm.form.kind is not ArmKind.SOLO for arm in arms)
     tell(power_words(questions, compared))
 
@@ -178,12 +178,12 @@ def _hand_out(
     rules: str,
 ) -> int:
     output = command.output
-    scored, whole = runs.arm_scores(arms, tasks)
+    scored, complete_tasks = runs.arm_scores(arms, tasks)
     notes = [*([runs.stopped] if runs.stopped else []), *runs.failed, *runs.token_words(arms)]
-    if len(whole) < len(tasks):
-        rest = quantity(len(tasks) - len(whole), "question")
-        notes.append(f"{rest} without an answer of every arm: left out of all figures.")
-    if not whole:
+    if len(complete_tasks) < len(tasks):
+        left_out = quantity(len(tasks) - len(complete_tasks), "question")
+        notes.append(f"{left_out} without an answer of every arm: left out of all figures.")
+    if not complete_tasks:
         for note in notes:
             tell(note)
         raise BadInput("No question has an answer of every arm: there is nothing to compare.")
@@ -201,12 +201,12 @@ def _hand_out(
             write_file(output / CHART, chart)
         tell(f"Wrote {output}")
     if command.page:
-        origin = replayed_words(len(whole))
+        origin = replayed_words(len(complete_tasks))
         if command.replay is None:
             models = dict.fromkeys(model.full_name for arm in arms for model in arm.models)
             days = sorted(min(d.times.values()).date().isoformat() for d in runs.answered.values())
             origin = held_words(
-                questions=len(whole),
+                questions=len(complete_tasks),
                 models=list(models),
                 days=(days[0], days[-1]),
                 spent=runs.spent_words,
@@ -214,7 +214,7 @@ def _hand_out(
         write_file(command.page, results_page(text, origin))
         tell(f"Wrote {command.page}")
     write_output(text, None)
-    return STOPPED if len(whole) < len(tasks) else DONE
+    return STOPPED if len(complete_tasks) < len(tasks) else DONE
 
 
 def _forms(command: BenchCommand) -> Sequence[ArmForm]:

@@ -57,8 +57,8 @@ class ArmScores:
     def cost(self) -> Decimal | None:
         """US dollars per question; None: a price is unknown."""
         costs = [answer.cost for answer in self.answers if answer.cost is not None]
-        whole = len(costs) == len(self.answers)
-        return sum(costs, Decimal(0)) / len(costs) if costs and whole else None
+        are_all_known = len(costs) == len(self.answers)
+        return sum(costs, Decimal(0)) / len(costs) if costs and are_all_known else None
 
     @property
     def unread(self) -> int:

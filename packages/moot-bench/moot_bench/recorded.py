@@ -49,28 +49,29 @@ def recorded_answers(text: str, name: str) -> tuple[Sequence[Task], Answers, Seq
     """
     shares: dict[tuple[str, str], dict[str, float]] = {}
     truths: dict[str, bool] = {}
-    for at, row in enumerate(rows_of(text, name), start=1):
+    for number, row in enumerate(rows_of(text, name), start=1):
         try:
             question, model, phase = (str(row[key]) for key in ("question", "model", "phase"))
             share = float(row["probability"])
         except (KeyError, TypeError, ValueError) as error:
-            raise BadInput(f"{name}, record {at}: {error} cannot be used.") from None
+            raise BadInput(f"{name}, record {number}: {error} cannot be used.") from None
         if phase not in _PHASES or not 0 <= share <= 1:
             raise BadInput(
-                f"{name}, record {at}: the phase is first or second, the probability from 0 to 1."
+                f"{name}, record {number}: the phase is first or second, the probability from 0 to "
+                "1."
             )
         shares.setdefault((question, model), {})[phase] = share
         if (truth := row.get("answer", row.get("outcome"))) not in (None, ""):
             truths[question] = str(truth).strip().lower() in _TRUE
     models = list(dict.fromkeys(model for _, model in shares))
     phases = {phase for by_phase in shares.values() for phase in by_phase}
-    whole = [
+    complete_questions = [
         question
         for question in dict.fromkeys(question for question, _ in shares)
         if question in truths
         and all(shares.get((question, model), {}).keys() == phases for model in models)
     ]
-    if not whole:
+    if not complete_questions:
         raise BadInput(f"{name} holds no question with an answer and all phases of every model.")
     tasks = {
         question: a_task(
@@ -80,7 +81,7 @@ def recorded_answers(text: str, name: str) -> tuple[Sequence[Task], Answers, Seq
             answer=YES if truths[question] else NO,
             kind=TaskKind.FORECAST,
         )
-        for question in whole
+        for question in complete_questions
     }
     answers = {
         (task_prompt(tasks[question]), model): by_phase
@@ -328,10 +329,10 @@ def _signed(value: float) -> str:
 
 def _single_voters(questions: Sequence[ReplayedQuestion]) -> Sequence[str]:
     """How often a first vote hangs on one model, and how often a model alone is right."""
-    whole = [q for q in questions if len(q.first) >= _LEAST_TO_HANG]
+    comparable_questions = [q for q in questions if len(q.first) >= _LEAST_TO_HANG]
     lines = list[str]()
-    hanging = [question for question in whole if _hangs_on_one(question.first)]
-    firm = [question for question in whole if not _hangs_on_one(question.first)]
+    hanging = [question for question in comparable_questions if _hangs_on_one(question.first)]
+    firm = [question for question in comparable_questions if not _hangs_on_one(question.first)]
     for name, group in (("hangs on one model", hanging), ("hangs on none", firm)):
         if group:
             wrong = fmean(leading(mean(q.first, {})) != q.truth for q in group)
@@ -339,7 +340,7 @@ def _single_voters(questions: Sequence[ReplayedQuestion]) -> Sequence[str]:
             lines.append(f"First vote {name}: {which}, {percent(wrong)} wrong")
     alone = [
         (side == question.truth)
-        for question in whole
+        for question in comparable_questions
         for side, count in Counter(map(leading, question.first.values())).items()
         if side and count == 1
     ]
@@ -349,8 +350,8 @@ def _single_voters(questions: Sequence[ReplayedQuestion]) -> Sequence[str]:
 
 
 def _hangs_on_one(votes: Mapping[str, Probabilities]) -> bool:
-    whole = leading(mean(votes, {}))
+    choice_of_all = leading(mean(votes, {}))
     return any(
-        leading(mean({v: vote for v, vote in votes.items() if v != voter}, {})) != whole
+        leading(mean({v: vote for v, vote in votes.items() if v != voter}, {})) != choice_of_all
         for voter in votes
     )

@@ -122,8 +122,8 @@ class Bench:
                 tokens += [estimate.usage.output_tokens] if arm.form.kind is ArmKind.DEBATE else []
             weights[len(arm.models), arm.form] = _weight(estimate)
             once = _expected(self.setup_of(choice, task), estimate)
-            whole = None if once.cost is None else once.cost * passes
-            self.expected[arm.name] = ExpectedCost(once.calls * passes, whole)
+            total_cost = None if once.cost is None else once.cost * passes
+            self.expected[arm.name] = ExpectedCost(once.calls * passes, total_cost)
             planned.append(choice)
         return [next(item for item in planned if item.name == arm.name) for arm in arms]
 
@@ -151,8 +151,8 @@ class Bench:
         """Have every arm answer every question, question by question, within the cap."""
         cap, caps = self.max_usd, list[Cap]()
         if cap is not None:  # over all debates of the log; readers have spent their part of it
-            whole, remaining = SpendingScope(), cap - self.besides
-            caps = [Cap("bench", "this bench", remaining, remedy=_REMEDY, scope=whole)]
+            scope, remaining = SpendingScope(), cap - self.besides
+            caps = [Cap("bench", "this bench", remaining, remedy=_REMEDY, scope=scope)]
         turns = BenchTurns(
             Turns(self.calls, lambda _debate: caps, reservations=self.store),
             self._tasks,
@@ -264,16 +264,18 @@ class Bench:
     ) -> tuple[Sequence[ArmScores], Sequence[Task]]:
         """Every arm's answers to the questions that all arms answered, and these questions."""
         there = {arm.name: {a.question: a for a in self.answers.get(arm.name, ())} for arm in arms}
-        whole = [task for task in tasks if all(task.id in answers for answers in there.values())]
+        complete_tasks = [
+            task for task in tasks if all(task.id in answers for answers in there.values())
+        ]
         scored = [
             ArmScores(
                 arm=arm.name,
                 kind=arm.form.kind,
-                answers=[there[arm.name][task.id] for task in whole],
+                answers=[there[arm.name][task.id] for task in complete_tasks],
             )
             for arm in arms
         ]
-        return scored, whole
+        return scored, complete_tasks
 
     def _tokens(self, arm: Arm) -> int:
         """Output tokens per question, on average; 0: nothing was answered."""

@@ -82,7 +82,7 @@ def a_task(  # noqa: PLR0913 - one per field of a file
     texts = list(options)
     if texts != [YES, NO]:
         Random(identity).shuffle(texts)  # noqa: S311 - no secret: the same order every time
-    items = tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(texts, start=1))
+    items = tuple(Option(id=f"o{number}", name=name) for number, name in enumerate(texts, start=1))
     right = next((item.id for item in items if item.name == answer), "")
     return Task(
         id=identity,
@@ -136,20 +136,20 @@ def read_tasks(text: str, *, name: str = "", answers: str = "") -> Sequence[Task
     if answers:
         rows = list(_resolved(rows, rows_of(answers, "")))
     tasks: list[Task] = []
-    for at, row in enumerate(rows, start=1):
+    for number, row in enumerate(rows, start=1):
         try:
-            tasks.append(_task(row, at))
+            tasks.append(_task(row, number))
         except (ValueError, KeyError, TypeError, IndexError) as error:
             reason = f"{error.args[0]} is missing" if isinstance(error, KeyError) else _first(error)
-            raise BadInput(f"{name or 'The tasks'}, question {at}: {reason}.") from None
+            raise BadInput(f"{name or 'The tasks'}, question {number}: {reason}.") from None
     if not tasks:
         raise BadInput(f"{name or 'The file'} holds no question with a known answer.")
     places: dict[str, int] = {}
-    for at, task in enumerate(tasks, start=1):
+    for number, task in enumerate(tasks, start=1):
         if task.id in places:
-            both = f"questions {places[task.id]} and {at}"
+            both = f"questions {places[task.id]} and {number}"
             raise BadInput(f"{name or 'The tasks'}: {both} have the same id {task.id!r}.")
-        places[task.id] = at
+        places[task.id] = number
     return tasks
 
 
@@ -159,14 +159,14 @@ def rows_of(text: str, name: str) -> Sequence[Row]:
     if name.lower().endswith(".csv"):
         return list(csv.DictReader(io.StringIO(text)))
     try:
-        whole = json.loads(text)
+        parsed_json = json.loads(text)
     except ValueError:
         return list(_lines(text, name))
-    if isinstance(whole, dict):
-        fields = cast("Mapping[str, Any]", whole)
+    if isinstance(parsed_json, dict):
+        fields = cast("Mapping[str, Any]", parsed_json)
         inner = next((fields[key] for key in _LISTS if isinstance(fields.get(key), list)), [fields])
-        whole = cast("Any", inner)
-    rows = cast("Sequence[Any]", whole if isinstance(whole, list) else [whole])
+        parsed_json = cast("Any", inner)
+    rows = cast("Sequence[Any]", parsed_json if isinstance(parsed_json, list) else [parsed_json])
     if not all(isinstance(row, dict) for row in rows):
         raise BadInput(f"{name or 'The file'} is not a list of questions.")
     return cast("Sequence[Row]", rows)
@@ -177,25 +177,25 @@ _LISTS = ("questions", "resolutions", "tasks")
 
 
 def _lines(text: str, name: str) -> Iterator[Row]:
-    for at, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
         except ValueError as error:
-            raise BadInput(f"{name or 'The file'}, line {at} is not JSON: {error}.") from None
+            raise BadInput(f"{name or 'The file'}, line {number} is not JSON: {error}.") from None
         if not isinstance(row, dict):
-            raise BadInput(f"{name or 'The file'}, line {at} is not a JSON object.")
+            raise BadInput(f"{name or 'The file'}, line {number} is not a JSON object.")
         yield cast("Row", row)
 
 
-def _task(row: Row, at: int) -> Task:
+def _task(row: Row, number: int) -> Task:
     if "Best Answer" in row:
         # TruthfulQA: the best answer against the best incorrect one, or against the first three.
         best, single = row["Best Answer"].strip(), (row.get("Best Incorrect Answer") or "").strip()
         several = [part.strip() for part in row["Incorrect Answers"].split(";") if part.strip()]
         return a_task(
-            identity=f"truthfulqa-{at}",
+            identity=f"truthfulqa-{number}",
             question=row["Question"],
             options=[best, *([single] if single else several[:_MOST_WRONG])],
             answer=best,
@@ -204,32 +204,32 @@ def _task(row: Row, at: int) -> Task:
     if "mc1_targets" in row or "mc0_targets" in row:
         targets = cast("Mapping[str, int]", row.get("mc0_targets") or row["mc1_targets"])
         right = next(text for text, value in targets.items() if value)
-        return _plain(row, at, list(targets), right)
+        return _plain(row, number, list(targets), right)
     if "Correct Answer" in row:
         wrong = [row[f"Incorrect Answer {number}"].strip() for number in (1, 2, 3)]
         right = row["Correct Answer"].strip()
-        identity = row.get("Record ID") or f"gpqa-{at}"
+        identity = row.get("Record ID") or f"gpqa-{number}"
         options = list(dict.fromkeys([right, *wrong]))
         return a_task(identity=identity, question=row["Question"], options=options, answer=right)
     if "answer_index" in row and "options" in row:
-        return _plain(row, at, row["options"], row["options"][int(row["answer_index"])])
+        return _plain(row, number, row["options"], row["options"][int(row["answer_index"])])
     if "resolved_to" in row:
-        return _forecast(row, at, _yes_or_no(row["resolved_to"]))
+        return _forecast(row, number, _yes_or_no(row["resolved_to"]))
     if not row.get("options"):
-        return _forecast(row, at, _yes_or_no(row["answer"]))
+        return _forecast(row, number, _yes_or_no(row["answer"]))
     options = row["options"]
     if isinstance(options, str):
         options = [part.strip() for part in options.split(_BETWEEN) if part.strip()]
-    return _plain(row, at, options, _option_in(row["answer"], options))
+    return _plain(row, number, options, _option_in(row["answer"], options))
 
 
-def _plain(row: Row, at: int, options: Sequence[str], right: str) -> Task:
+def _plain(row: Row, number: int, options: Sequence[str], right: str) -> Task:
     reasons = row.get("reasons") or ()
     if isinstance(reasons, str):
         reasons = [part.strip() for part in reasons.split(_BETWEEN) if part.strip()]
     kind = row.get("kind") or (TaskKind.DECISION if reasons else TaskKind.CHOICE)
     return a_task(
-        identity=str(row.get("id") or row.get("question_id") or f"q{at}"),
+        identity=str(row.get("id") or row.get("question_id") or f"q{number}"),
         question=str(row["question"]),
         options=options,
         answer=right,
@@ -240,10 +240,10 @@ def _plain(row: Row, at: int, options: Sequence[str], right: str) -> Task:
     )
 
 
-def _forecast(row: Row, at: int, answer: str) -> Task:
+def _forecast(row: Row, number: int, answer: str) -> Task:
     parts = (row.get("context"), row.get("background"), row.get("resolution_criteria"))
     return a_task(
-        identity=str(row.get("id") or f"q{at}"),
+        identity=str(row.get("id") or f"q{number}"),
         question=str(row["question"]),
         options=(YES, NO),
         answer=answer,
