@@ -168,8 +168,11 @@ def end_answer(debate: Debate) -> str:
 
 
 def unread_files(debate: Debate) -> str:
-    again = " *Debate it on* below the verdict starts a debate that can." if debate.verdict else ""
-    return f"Debate `{debate.id}` has ended: nobody reads what you attached.{again}"
+    again = "Press *Debate it on* below the verdict, then attach it in the new debate's thread."
+    return (
+        f"Debate `{debate.id}` has ended: its agents do not read what you attached. "
+        f"{again if debate.verdict else ''}"
+    ).rstrip()
 
 
 def unknown_option(reading: UnknownOption) -> str:

@@ -113,7 +113,7 @@ async def test_a_question_without_a_mention_is_offered_to_the_judge_and_asked_on
             "alex", team.channel, "load.csv", b"1", text=f"@Moot {ASKED}", thread_ts=board
         )
         await answers(team, board, 2)
-        unread = "nobody reads what you attached. *Debate it on*"
+        unread = "do not read what you attached. Press *Debate it on*"
         await team.workspace.wait_for(lambda: unread in team.ephemeral_texts("alex")[-1])
 
 
