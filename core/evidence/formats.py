@@ -76,7 +76,9 @@ _MOST_NESTED = 5
 _HIDDEN_PART = re.compile(
     # CDATA is no text in HTML, other than in storage markup of Confluence; scripts comment it out.
     r"<\w{1,30}\b[^<>]{0,2000}?(?:\shidden(?=[\s>=/])|display\s{0,5}:\s{0,5}none"
-    r"|visibility\s{0,5}:\s{0,5}hidden|font-size\s{0,5}:\s{0,5}0(?![\d.]))"
+    # An element of this size often only removes the space between the elements within it.
+    r"|visibility\s{0,5}:\s{0,5}hidden"
+    r"|font-size\s{0,5}:\s{0,5}0(?![\d.])(?=[^<>]{0,2000}>\s{0,99}[^<\s]))"
     r"|(?<![/*])(?<![/*]\s)<!\[CDATA\[",
     re.IGNORECASE,
 )
@@ -92,7 +94,10 @@ _ROBOT_CHECK = re.compile(
 _PASSWORD_FIELD = re.compile(r"type\s{0,5}=\s{0,5}[\"']?password", re.IGNORECASE)
 _NOT_FOUND = re.compile(r"\b404\b|page not found|not found\b|nicht gefunden", re.IGNORECASE)
 _REFRESH = re.compile(r"http-equiv\s{0,5}=\s{0,5}[\"']?refresh\b[^<>]{0,500}url", re.IGNORECASE)
-_STRUCK = re.compile(r"~~((?:[^~]|~(?!~))+)~~")
+#: Tags of struck-out text, signs that replace them, and the text between the signs.
+_STRIKE_TAG = re.compile(r"<(/?)(?:del|s|strike)(?:\s[^<>]{0,2000})?>", re.IGNORECASE)
+_STRIKE_SIGNS = "\ue000\ue001"
+_STRUCK = re.compile("\ue000([^\ue000\ue001]*)\ue001")
 _STRUCK_STYLE = re.compile(
     r"\sstyle\s{0,5}=\s{0,5}[\"'][^\"'<>]{0,1000}\bline-through", re.IGNORECASE
 )
@@ -234,7 +239,9 @@ def _markdown(page: str, warnings: list[str]) -> str:
     """The visible text of a page as Markdown, without URLs; adds warnings about omitted parts."""
     from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 
-    text = re.sub(r"<sup\b[^<>]{0,200}>", "^", page)
+    text = page.translate(dict.fromkeys(map(ord, _STRIKE_SIGNS)))
+    text = _STRIKE_TAG.sub(lambda tag: _STRIKE_SIGNS[bool(tag[1])], text)
+    text = re.sub(r"<sup\b[^<>]{0,200}>", "^", text)
     # A URL within a sentence would be within a quote of it.
     text = re.sub(
         r"(<a\b[^<>]{0,4000}?)\shref\s{0,5}=", r"\1 data-href=", text, flags=re.IGNORECASE
@@ -265,6 +272,7 @@ def _markdown(page: str, warnings: list[str]) -> str:
     markdown = re.sub(r"\\$", "", markdown, flags=re.MULTILINE).strip()
     # Only marks around a line have an effect.
     markdown = _STRUCK.sub(lambda match: "\n".join(map(struck, match[1].split("\n"))), markdown)
+    markdown = markdown.translate(dict.fromkeys(map(ord, _STRIKE_SIGNS))).strip()
     markdown = _IMAGE.sub(lambda match: f"[{match[1]}]" if match[1].strip() else "", markdown)
     if not markdown and "<script" in page.lower():
         raise Unreadable(

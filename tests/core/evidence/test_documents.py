@@ -43,14 +43,16 @@ def pdf(content: str) -> Callable[[], bytes]:
 LOST = {"\x01": "0000", "\x02": "0000"}
 PAGE = """<!doctype html><html><head><title>x</title><style>p{}</style></head><body>
 <p>Took <b>2,000</b> jobs, 2<sup>10</sup> at <a href="https://x.test/a(b)">the peak</a>.</p>
-<pre>if lost:\n    retry(3)</pre><img alt="Peak 2,150" src="data:image/png;base64,AAAA">
+<pre>if lost:\n    retry(3)\n~~~~^~~~</pre><p>Read on.</p><pre>~~~~</pre>
+<img alt="Peak 2,150" src="data:image/png;base64,AAAA">
 <img src=x.png><del>We take Kafka.<br>In May.</del>
 <script>alert('no')</script><details><summary>Why</summary>
 It costs.</details><ul><li>one<li>two</ul><table><tr><td>a</td><td>b</td></tr></table>
 <form>Typed: 9</form>"""
 HIDDEN_PAGE = """<html><body><p>Shown: 5.</p><p style="display:none">Unseen: 6.</p>
 <p hidden>Unseen: 7.</p><p style="visibility: hidden">Unseen: 8.</p>
-<p style="font-size:0px">Unseen: 9.</p><b style="text-decoration: line-through">Old</b>
+<p style="font-size:0px">Unseen: 9.</p><ul style="font-size:0"><li style="font-size:9px">Side</ul>
+<b style="text-decoration: line-through">Old</b>
 <nav>Unseen: menu</nav></body></html>"""
 
 CASES = [
@@ -223,7 +225,7 @@ CASES = [
         "page.html",
         text(PAGE),
         (
-            *("2,000", "2^10 at the peak.", "if lost:\n    retry(3)", "[Peak 2,150]"),
+            *("2,000", "2^10 at the peak.", "if lost:\n    retry(3)", "\nRead on.", "[Peak 2,150]"),
             *(
                 "~~We take Kafka.~~\n~~In May.~~",
                 "It costs.",
@@ -237,7 +239,7 @@ CASES = [
     Case(
         "hidden.html",
         text(HIDDEN_PAGE),
-        ("Shown: 5.",),
+        ("Shown: 5.", "Side"),
         ("Unseen",),
         (
             "4 hidden parts of the page left out",
