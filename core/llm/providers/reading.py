@@ -128,7 +128,7 @@ class Reading(ABC):
         if self._refusal:
             raise refusal(self.vendor, self._refusal)
         has_begun = any(self._texts) or any(self._thoughts)
-        if not has_begun and error_text(self._remark):
+        if not end and not has_begun and error_text(self._remark):
             raise ReplyFailed(self._remark)
         if not end and not (self.is_done and has_begun):
             raise ProviderDown(f"{self.vendor} ended the reply early.")

@@ -139,6 +139,8 @@ NO_REPLY: dict[str, tuple[bytes, type[ProviderError], str]] = {
     "thoughts of gpt-oss": (stream(chunk({"content": HARMONY.partition("<|start|>")[0]}), END),
         ReplyUnusable, "holds no text"),
     "cut off": (half("length"), ReplyCutOff, "cut off"),
+    "cut off before the text": (stream(chunk({}, "length"), {"type": "ping"}),
+        ReplyCutOff, "cut off"),
     "a filter": (half("content_filter"), ReplyUnusable, "refused"),
     "pi 1509: a filter called sensitive": (half("sensitive"), ReplyUnusable, "refused"),
     "ag2 1718: Gemini stops for a recitation": (half("content_filter: RECITATION"),
