@@ -12,6 +12,7 @@ from core.debate.debate_events import DebateConcluded, DebateStarted, Withheld
 from core.debate.log import Event, RecordedEvent
 from core.debate.people_events import BallotsRevealed, PeopleBallotCast
 from core.debate.state import Debate
+from core.debate.turn import JUDGE
 from core.debate.turn_events import (
     Audited,
     BallotAbstained,
@@ -90,8 +91,21 @@ def _readable_event(event: Event) -> Event:
             hidden = failure.model_copy(update={"reason": _FAILED})
             return event.model_copy(update={"failure": hidden})
         case _ if isinstance(event, HIDDEN_EVENTS):
-            ends = isinstance(event, DebateConcluded)
-            spent = event.expense or Expense()
+            ends, spent = isinstance(event, DebateConcluded), _spent(event.expense or Expense())
             return Withheld(outcome=event.key, usage=spent.usage, spent=spent, ends=ends)
         case _:
             return event
+
+
+def _spent(expense: Expense) -> Expense:
+    """The expense without what depends on the vote: the parts of its prompt, and the judge's model.
+
+    The judge reads the positions in the order of the vote, and its maker did not win.
+    """
+    if expense.call is None:
+        return expense
+    call = replace(expense.call, sent=())
+    if expense.agent == JUDGE:
+        hidden = {"stands_in_for": "", "stands_in_why": ""}
+        call = replace(call, provider="sealed", model="until the reveal", **hidden)
+    return replace(expense, call=call)

@@ -11,6 +11,7 @@ import pytest
 
 from bot.slack.ids import ActionId, headline_key
 from bot.testing import BotSpec, Team, key_of
+from core.debate.debate_events import Withheld
 from core.debate.log import Event, fold
 from core.debate.people import Place
 from core.debate.people_events import BallotsRevealed
@@ -212,6 +213,10 @@ async def test_a_log_is_read_whole_only_by_the_engine_and_with_the_same_numbers(
     view = fold(read)
     assert (view.status, view.verdict, view.tally) == (Status.CONCLUDED, None, None)
     assert view.usage == debate.usage, "what it cost is told"
+    told = [event.expense.call for entry in read if isinstance(event := entry.event, Withheld)]
+    assert not any(call.sent for call in told if call), "the judge reads in the order of the vote"
+    rows = [line for line in report(view).splitlines() if line.startswith("| Judge |")]
+    assert [row.split(" | ")[1] for row in rows] == ["sealed/until the reveal"]
     assert PLANTED not in "".join(map(str, bench.sink.events)), "and so are those who listen"
     await bench.add(BallotsRevealed(by=setup.asked_by))
     await bench.engine.run(DEBATE)
