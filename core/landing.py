@@ -2,7 +2,7 @@
 
 import re
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import (
     AfterValidator,
@@ -18,6 +18,7 @@ from core.values import (
     EVERYWHERE,
     LOWER_NAME,
     KeyVariable,
+    OptionalKeyVariable,
     ProgramText,
     Seconds,
     Value,
@@ -98,7 +99,7 @@ class Webhook(ReceivingPlace):
         description="The variable with the secret for signatures, `whsec_` and base64 (a name with "
         "KEY, TOKEN or SECRET).",
     )
-    old_secret_variable: KeyVariable | Literal[""] = Field(
+    old_secret_variable: OptionalKeyVariable = Field(
         default="",
         description="The variable with the previous secret: messages have both signatures.",
     )
@@ -131,7 +132,7 @@ class RecordPlace(ReceivingPlace):
     repository: Annotated[ProgramText, AfterValidator(_repository_address)] = Field(
         default="", description="Address of a Git repository; https://."
     )
-    token_variable: KeyVariable | Literal[""] = Field(
+    token_variable: OptionalKeyVariable = Field(
         default="",
         description="The variable with the token for pushing (a name with KEY, TOKEN or SECRET); "
         "empty: none.",

@@ -19,6 +19,7 @@ from core.values import (
     LOWER_NAME,
     KeyVariable,
     Money,
+    OptionalKeyVariable,
     ProgramText,
     Seconds,
     Value,
@@ -147,7 +148,7 @@ class ToolServer(Value):
         default=(),
         description="Environment variables for the program (names with KEY, TOKEN or SECRET).",
     )
-    key_variable: KeyVariable | Literal[""] = Field(
+    key_variable: OptionalKeyVariable = Field(
         default="",
         description="The variable with the token for the address (a name with KEY, TOKEN or "
         "SECRET); empty: none.",
@@ -240,7 +241,7 @@ class ModelServer(Value):
         description="Address up to and including `/v1`, or the server's other prefix."
     )
     #: Secrets are read from the environment before the settings, so they are found by their names.
-    key_variable: KeyVariable | Literal[""] = Field(
+    key_variable: OptionalKeyVariable = Field(
         default="",
         description="The variable with its key (a name with KEY, TOKEN or SECRET); empty: it needs "
         "none.",

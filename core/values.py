@@ -46,10 +46,14 @@ LOWER_NAME = r"^[a-z][a-z0-9-]{0,29}$"
 _KEY_NAME = r"^[A-Z0-9_]*(KEY|TOKEN|SECRET)[A-Z0-9_]*$"
 #: Name of an environment variable with a secret; its name marks the value as secret.
 KeyVariable = Annotated[str, StringConstraints(pattern=_KEY_NAME)]
+_NO_KEY_NAME = f"^$|{_KEY_NAME}"
+OptionalKeyVariable = Annotated[str, StringConstraints(pattern=_NO_KEY_NAME)]
 #: Descriptions of patterns, for people.
 PATTERN_WORDS = {
     LOWER_NAME: "must have lower case letters, digits and hyphens only, at most 30",
-    _KEY_NAME: "must be in capitals and contain KEY, TOKEN or SECRET",
+    **dict.fromkeys(
+        (_KEY_NAME, _NO_KEY_NAME), "must be in capitals and contain KEY, TOKEN or SECRET"
+    ),
 }
 
 

@@ -225,6 +225,8 @@ PROBLEMS = [
      "line 1: agents[0].fallbacks[0].provider: there is no provider"),
     ("servers: [{name: a, base_url: models.example.com/v1}]",
      "line 1: servers[0].base_url must begin with https:// or http://."),
+    ("servers: [{name: a, base_url: http://x, key_variable: FOO}]",
+     "line 1: servers[0].key_variable must be in capitals and contain KEY, TOKEN or SECRET."),
     ("servers: [{name: A b, base_url: http://x, key_variable: FOO}]",
      "line 1: servers[0].name must have lower case letters, digits and hyphens only"),
     ("default_model: {provider: compatible}",
