@@ -49,7 +49,8 @@ def faults(
 def _record_faults(record: Record, source: WrittenFile, path: Path) -> Iterator[str]:
     try:
         # The record must be valid for every model, so check it with an unknown one.
-        capability("", "", [{key: record[key] for key in record.keys() - {"provider", "match"}}])
+        fields = {key: item for key, item in record.items() if key not in {"provider", "match"}}
+        capability("", "", [fields])
     except ValidationError as error:
         errors = error.errors(include_url=False)
     else:
