@@ -40,7 +40,7 @@ _REFUSALS = {
     "role ": _SERVER_WORDS["28"],
     "does not exist": _SERVER_WORDS["3D"],
 }
-_SERVER_AWAY = "The database server {place} does not answer. It will be tried again."
+_SERVER_AWAY = "The database server {place} does not answer. Start it, or check its address."
 
 
 def explain(error: BaseException, place: str) -> StoreError:

@@ -32,7 +32,7 @@ from bot.views.lists import DebateRow, row_text
 from core.clock import SystemClock
 from core.config.playbooks import FOLDER
 from core.debate.log import RecordedEvent, fold
-from core.errors import ConfigurationBroken, LogBroken, MootError, StoreError, reading
+from core.errors import ConfigurationBroken, LogBroken, MootError, StoreDown, StoreError, reading
 from core.figures import number, quantity
 from core.ports import DebateFilter, DebateStore
 from core.rules.formats.registry import format_of
@@ -246,8 +246,9 @@ async def _contents(subject: str, location: str) -> Sequence[Finding]:
         state = await inspect_database(database_url(location), list(newest))
     except ConfigurationBroken as error:
         return [bad(subject, str(error), is_configuration=True)]
-    except StoreError as error:
-        return [bad(subject, str(error), "Name another database in MOOT_DATABASE, or restore it.")]
+    except StoreError as error:  # of another kind than `StoreDown`, which says what to do
+        remedy = "Name another database in MOOT_DATABASE, or restore it."
+        return [bad(subject, str(error), "" if isinstance(error, StoreDown) else remedy)]
     if state.damage:
         return [bad(subject, f"is damaged: {state.damage}", "Restore it from a backup.")]
     if state.is_locked:

@@ -52,7 +52,7 @@ PASSES = {
     [
         *((from_server(state), True, words) for state, words in PASSES.items()),
         (from_server(None), True, "does not answer"),
-        (ConnectionRefusedError(), True, "does not answer"),
+        (ConnectionRefusedError(), True, "does not answer. Start it, or check its address."),
         (LOST, True, "does not answer"),
         (PoolTimeoutError(), True, "no connection became free"),
         (from_server("28P01"), False, "refuses our user or password"),

@@ -66,11 +66,11 @@ def a_diary(path: Path) -> None:
     [
         (partial(made_by, "0001"), "the next start updates them", 0),
         (partial(made_by, "9999"), "newer Moot (at 9999)", 1),
-        (a_diary, "not a database", 1),
+        (a_diary, "not a database. Name another file, or move this one away.", 1),
         (damaged, "is damaged", 1),
     ],
 )
-async def test_errors_in_the_settings_file_are_reported(
+async def test_errors_of_the_database_are_reported(
     environment: BotSettings, spoil: Callable[[Path], None], words: str, code: int
 ) -> None:
     async with open_store(environment.moot_database):
@@ -79,6 +79,7 @@ async def test_errors_in_the_settings_file_are_reported(
     findings = await check_database(environment)
 
     assert words in as_text(findings)
+    assert "→ Name another" not in as_text(findings)  # the text says what to do
     assert exit_code(findings) == code
 
 
