@@ -25,6 +25,7 @@ from core.config.playbooks import (
     load_playbook,
 )
 from core.config.writing import all_as_yaml, as_yaml
+from core.debate.agents import ModelChoice
 from core.errors import ConfigurationBroken
 from core.opening import find_playbook
 from core.settings import Settings
@@ -39,7 +40,10 @@ async def check_config_file(file: Path, *, as_json: bool = False) -> int:
     With `as_json`, problems are printed instead of raised.
     """
     environment = read_settings()
-    defaults = defaults_with(find_plugins(environment), Settings())
+    # Without a model of Ollama the file may be meant for a machine that has pulled one.
+    pulled = ModelChoice(provider="ollama", model="a pulled model")
+    settings = Settings(agent_model=pulled, judge_model=pulled)
+    defaults = defaults_with(find_plugins(environment), settings)
     try:
         loaded = load_file(file, defaults)
         check_addresses(loaded.settings)

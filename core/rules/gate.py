@@ -356,9 +356,10 @@ def gate_words(debate: Debate, gate: Gate) -> str:
 
 
 def _voters_words(debate: Debate, number: int) -> str:
-    """The agents that a gate compared: `all`, or `the 2 agents left` if others failed."""
+    """The agents that a gate compared: `all`, or how many voted first or are left after a round."""
     count = len(format_of(debate).alive(debate, number) if number else first_votes(debate))
-    return "all" if count == len(debate.setup.agents) else f"the {quantity(count, 'agent')} left"
+    some = f"the {quantity(count, 'agent')} {'left' if number else 'that voted'}"
+    return "all" if count == len(debate.setup.agents) else some
 
 
 def _sentence_of(gate: Gate, *, has_first: bool) -> str:

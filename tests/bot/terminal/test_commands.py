@@ -375,6 +375,8 @@ def test_settings_and_checks_can_be_had_as_json(moot: Moot) -> None:
     Path("keyless.yaml").write_text(webhook % "https://a.example/x", encoding="utf-8")
     refused = moot("config", "check", "open.yaml", "--json")
     assert (refused.exit_code, "unencrypted; use https://" in refused.stdout) == (4, True)
+    Path("pulled.yaml").write_text("default_model: {provider: ollama}\n", encoding="utf-8")
+    assert moot("config", "check", "pulled.yaml").exit_code == 0, "it may run where one is pulled"
     keyless = moot("config", "check", "keyless.yaml")
     assert (keyless.exit_code, "The webhook a: A_SECRET" in keyless.stderr) == (0, True)
     assert json.loads(shown.stdout)["debate"]["rounds"] == 2

@@ -81,7 +81,9 @@ def test_where_all_agree_the_vote_stands_and_a_split_is_debated(
 def test_an_agent_that_failed_is_not_one_of_all() -> None:
     lost = failed("r1/proposal/simplicity")
     debate, found = passed(MODELS, *DRAFTS[:2], *lost, CHOICE, *all_voted(0.9, 0.8))
-    assert gate.gate_words(debate, found).startswith('The 2 agents left agreed at once on "Kafka"')
+    assert gate.gate_words(debate, found).startswith(
+        'The 2 agents that voted agreed at once on "Kafka"'
+    )
 
 
 DIFFERENT, SIMILAR = (0.9, 0.2, 0.7), (0.9, 0.8, 0.7)
