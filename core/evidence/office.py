@@ -310,7 +310,7 @@ def _shortened(
     content: bytes, archive: zipfile.ZipFile, warnings: list[str]
 ) -> tuple[bytes, Sequence[bytes]]:
     """The workbook with the first rows of very large sheets, and the XML of its sheets."""
-    names = [name for name in archive.namelist() if name.startswith("xl/worksheets/sheet")]
+    names = [name for name in archive.namelist() if re.fullmatch(r"xl/worksheets/[^/]+", name)]
     sheets = {name: archive.read(name) for name in names}
     for name, sheet in sheets.items():
         cell_ends = [match.end() for match in re.finditer(b"</c>", sheet)]

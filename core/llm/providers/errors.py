@@ -155,7 +155,7 @@ _BY_WORDS: tuple[tuple[re.Pattern[str], Container[int], _Meaning], ...] = (
     (
         re.compile(
             r"(?i)insufficient_quota|insufficient balance|billing|credit balance|payment"
-            r"|current quota|budget.{0,9} exceeded"
+            r"|current quota|budget_exceeded|budget has been exceeded!"
         ),
         {0, 200, 400, 402, 403, 429},
         _NO_PAYMENT,

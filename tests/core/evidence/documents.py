@@ -153,13 +153,21 @@ def uncomputed(book: Any) -> None:
 
 
 def computed_as_empty() -> bytes:
-    """A formula with an empty text as its value, as Excel saves it, and an uncomputed array."""
+    """A formula with an empty text as its value, as Excel saves it, and an uncomputed array.
+
+    The file of the sheet has the sheet's name, as some programs write it.
+    """
     content = excel(lambda book: book.add_worksheet("Costs").write(0, 0, "Total"))
     space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
     cell = '<c r="A1" t="str"><f>IF(B1="","",B1)</f><v></v></c><c r="B1"><v>5</v></c>'
     cell += '<c r="C1"><f t="array" ref="C1:C2">2*B1:B2</f></c>'
     sheet = f'<worksheet {space}><sheetData><row r="1">{cell}</row></sheetData></worksheet>'
-    return with_entries(content, {"xl/worksheets/sheet1.xml": sheet.encode()})
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = {
+            name: archive.read(name).replace(b"sheet1.xml", b"Costs.xml")
+            for name in ("[Content_Types].xml", "xl/_rels/workbook.xml.rels")
+        }
+    return with_entries(content, {**parts, "xl/worksheets/Costs.xml": sheet.encode()})
 
 
 def very_large(book: Any) -> None:
