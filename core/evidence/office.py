@@ -198,7 +198,13 @@ def struck(text: str) -> str:
 _MARKS = (
     (rb"<w:vanish\s?/>", "hidden passage", "left out"),
     (rb"<m:oMath[ >]", "equation", "read without fractions and powers"),
-    (rb"<w:object[ >]", "embedded file", "read without formats of numbers"),
+    # Office's own files are packages; others, such as equations of MathType, are binary.
+    (
+        rb'<o:OLEObject [^<>]*ProgID="\w+\.\w+\.12"',
+        "embedded file",
+        "read without formats of numbers",
+    ),
+    (rb'<o:OLEObject (?![^<>]*ProgID="\w+\.\w+\.12")', "embedded object", "not read"),
 )
 
 

@@ -99,6 +99,10 @@ def annotated_text(document: Any) -> None:
     half = "<m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f>"
     space = "http://schemas.openxmlformats.org/officeDocument/2006/math"
     paragraph._p.append(parse_xml(f'<m:oMath xmlns:m="{space}">{half}</m:oMath>'))
+    space = "urn:schemas-microsoft-com:office:office"
+    for kind in ("Excel.Sheet.12", "Equation.DSMT4"):
+        inner = f'<o:OLEObject xmlns:o="{space}" Type="Embed" ProgID="{kind}"/>'
+        paragraph._p.append(parse_xml(f"<w:r {W}><w:object>{inner}</w:object></w:r>"))
 
 
 def controlled(document: Any) -> None:

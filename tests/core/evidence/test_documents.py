@@ -96,7 +96,10 @@ CASES = [
             *("[Footnote: Only if", "19,000", "[Comment (Kim): The landlord said no."),
         ),
         ("Ignore",),
-        ("1 hidden passage left out", "1 equation read without fractions and powers"),
+        (
+            *("1 hidden passage left out", "1 equation read without fractions and powers"),
+            *("1 embedded file read without formats of numbers", "1 embedded object not read"),
+        ),
     ),
     Case("controls.docx", word(made.controlled), ("The term is two years.", "9,000 euros")),
     # PowerPoint
