@@ -56,7 +56,7 @@ from core.debate.rules import Clarifying
 from core.debate.state import Debate, Status
 from core.debate.verdict import OVERTURNED_BY, Verdict
 from core.errors import BadInput, ConfigurationBroken
-from core.figures import duration, money
+from core.figures import duration
 from core.llm.call import ModelCalls
 from core.ports import DebateFilter
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
@@ -69,6 +69,7 @@ from core.transcript.words import (
     few_words,
     line_words,
     name_of,
+    spent_words,
     usual_models_words,
 )
 from core.use_cases.choices import ModelSet
@@ -472,8 +473,7 @@ def _screen(
             item_text = few_words(visible(item), characters // 6)
             text = Text(f"· {shorten(item_text, 2 * characters, placeholder=' …')}")
             yield Padding(text, (0, 0, 0, 2))
-    cost = money(debate.usage.cost)
-    yield Text(f"{confidence_words(verdict)} Cost: {cost}.", style="dim")
+    yield Text(f"{confidence_words(verdict)} Cost: {spent_words(debate.usage)}.", style="dim")
 
 
 def _sections(debate: Debate, recorded: Verdict) -> Iterator[tuple[str, str, Sequence[str]]]:

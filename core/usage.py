@@ -7,6 +7,9 @@ for the garbage collector; a pydantic model is three.
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from typing import Annotated
+
+from pydantic import Field
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,6 +26,9 @@ class Usage:
     cost: Decimal | None = Decimal(0)
     #: Attempts made, failed ones included.
     attempts: int = 0
+    #: Attempts of which the server reported no tokens, so that they are estimated. It is written
+    #: only if there are any.
+    estimated_attempts: Annotated[int, Field(exclude_if=lambda count: not count)] = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         """Return the sum. Its cost is unknown if one of the two is."""
@@ -35,6 +41,7 @@ class Usage:
             reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
             cost=(self.cost or Decimal(0)) + (other.cost or Decimal(0)) if is_known else None,
             attempts=self.attempts + other.attempts,
+            estimated_attempts=self.estimated_attempts + other.estimated_attempts,
         )
 
 

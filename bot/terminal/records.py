@@ -45,7 +45,7 @@ from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.review_comment import task_list
 from core.transcript.vote import headline_option, moves_section, options_words
-from core.transcript.words import as_markdown, seconds_taken
+from core.transcript.words import as_markdown, seconds_taken, spent_words
 from core.use_cases.fact_log import FactLog
 from core.use_cases.recall import SURE_FROM, RecallDecisions, recalled_decision
 
@@ -201,7 +201,7 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
         f"Question: {' '.join(setup.question.split())}",
         f"Asked by {setup.asked_by.display_name}, {when(debate.started_at)}",
         ", ".join((setup.format, rounds_words(debate), *(agent.name for agent in setup.agents))),
-        f"Took {duration(seconds_taken(debate))}, cost {money(debate.usage.cost)}",
+        f"Took {duration(seconds_taken(debate))}, cost {spent_words(debate.usage)}",
         *(f"Source {source.id}: {source_title(debate, source)}" for source in debate.evidence),
     ]
     parts = ["\n".join(lines), decision_text(debate)]

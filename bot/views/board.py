@@ -42,7 +42,7 @@ from bot.views.vote import (
 from core.debate.contributions import SummaryKind
 from core.debate.state import Debate, Status
 from core.debate.turn import Act, Turn
-from core.figures import money, quantity
+from core.figures import quantity
 from core.rules import schedule
 from core.rules.ending import DebateState, fallback_words, rounds_words, state_of, state_words
 from core.rules.formats.registry import format_of
@@ -50,6 +50,7 @@ from core.rules.history.strategies import summary_rank
 from core.rules.options import options_of
 from core.rules.sealing import SEALED, reveals_at
 from core.transcript.vote import cross_check_line
+from core.transcript.words import spent_words
 
 # Most characters of each part, so that the board of any debate fits into one message.
 _QUESTION_LIMIT = 700
@@ -302,7 +303,7 @@ def _foot(debate: Debate, links: Mapping[str, str]) -> Iterator[str]:
         yield decided_earlier(debate, _EARLIER_LIMIT)
     rounds, is_running = rounds_words(debate), debate.status is Status.RUNNING
     yield f"Asked by {person(setup.asked_by)} · {literal(setup.format)}, {rounds} · `{debate.id}`"
-    yield f"{'So far' if is_running else 'Total'}: cost {money(debate.usage.cost)}"
+    yield f"{'So far' if is_running else 'Total'}: cost {spent_words(debate.usage)}"
     yield " · ".join(f"<{address}|{literal(name)}>" for name, address in links.items())
     if is_running:
         yield "Reply in the thread to add what the agents should know."

@@ -51,7 +51,7 @@ from core.acts.verdict import DOUBTED, audit_words, open_faults
 from core.debate.state import Debate
 from core.debate.turn import JUDGE
 from core.debate.verdict import OVERTURNED_BY, Verdict, VerdictSource
-from core.figures import listed, money, quantity
+from core.figures import listed, quantity
 from core.rules.ending import was_skipped
 from core.rules.movement import hinge_words
 from core.rules.options import options_of
@@ -68,7 +68,7 @@ from core.transcript.decision import (
     verdict_sections,
 )
 from core.transcript.vote import cross_check_line
-from core.transcript.words import CUT, few_words, judge_words, shared_words
+from core.transcript.words import CUT, few_words, judge_words, shared_words, spent_words
 
 _DISCLAIMER = (
     "Written by AI agents, who can be wrong{state}: check what matters before you act on it."
@@ -300,7 +300,7 @@ def _decision_lines(debate: Debate, verdict: Verdict, most: int, room: int) -> I
 
 
 def _cost_line(debate: Debate, verdict: Verdict) -> str:
-    text = f"Cost: {money(debate.usage.cost)}"
+    text = f"Cost: {spent_words(debate.usage)}"
     if verdict.judge_confidence is not None:  # models overrate themselves
         text += f" · The judge itself said {verdict.judge_confidence} of 100, which is not counted."
     if debate.setup.judge_models and (models := judge_words(debate)):

@@ -144,7 +144,9 @@ class Measure:
             return usage
         tokens_in = self.prompt_tokens(provider, request)
         tokens_out = self.tokens(provider, request.model, text)
-        return replace(usage, input_tokens=tokens_in, output_tokens=tokens_out)
+        return replace(
+            usage, input_tokens=tokens_in, output_tokens=tokens_out, estimated_attempts=1
+        )
 
     def fit(self, provider: str, request: ModelRequest) -> ModelRequest:
         """Shorten parts of the request if the model's context is too small.

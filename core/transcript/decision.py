@@ -44,6 +44,7 @@ from core.transcript.words import (
     name_of,
     nested,
     quotation,
+    spent_words,
     titled,
     turn_words,
 )
@@ -73,7 +74,7 @@ def decision_text(debate: Debate) -> str:
         f"{shown_as_is(verdict.decision)}{decision_doubt(debate)}",
         *_verdict_blocks(debate, verdict, 0),
         single_answer_section(debate, level=1),
-        f"Cost: {money(debate.usage.cost)}.",
+        f"Cost: {spent_words(debate.usage)}.",
     )
 
 

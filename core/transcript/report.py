@@ -24,12 +24,14 @@ from core.transcript.words import (
     bullets,
     calls_words,
     debate_models_words,
+    estimated_words,
     few_words,
     judge_words,
     name_of,
     new_sentences,
     quotation,
     seconds_taken,
+    spent_words,
     table,
     titled,
     tokens_words,
@@ -93,7 +95,7 @@ def about_rows(debate: Debate) -> Iterator[Sequence[str]]:
         yield "Ended", when(debate.ended_at)
     yield "Took", duration(seconds_taken(debate))
     yield "Waited for usable replies, all calls added up", waited_words(debate)
-    yield "Cost", money(debate.usage.cost)
+    yield "Cost", spent_words(debate.usage)
 
 
 def waited_words(debate: Debate) -> str:
@@ -240,7 +242,9 @@ def spending_section(debate: Debate, forecast: Forecast | None = None) -> str:
     )
     figures = table((*head, "Waited", "Cost"), rows)
     comparison = _forecast_words(debate, forecast or debate.setup.forecast)
-    return titled("Usage and cost", figures, note, comparison)
+    estimated = estimated_words(debate.usage).capitalize()
+    texts = (figures, estimated and f"{estimated}.", note, comparison)
+    return titled("Usage and cost", *texts)
 
 
 def _figures(usage: Usage, wait: str) -> Sequence[object]:

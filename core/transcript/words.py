@@ -110,7 +110,25 @@ def seconds_taken(debate: Debate) -> float:
 def tokens_words(usage: Usage) -> str:
     """Tokens in one line: `1,200 tokens in (400 cached), 80 out`."""
     cached = f" ({number(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
-    return f"{quantity(usage.input_tokens, 'token')} in{cached}, {number(usage.output_tokens)} out"
+    words = f"{quantity(usage.input_tokens, 'token')} in{cached}, {number(usage.output_tokens)} out"
+    return f"{words} (estimated for {_estimated(usage)})" if usage.estimated_attempts else words
+
+
+def estimated_words(usage: Usage) -> str:
+    """How many requests have estimated tokens, as a part of a sentence; empty if none has."""
+    if not usage.estimated_attempts:
+        return ""
+    return f"the tokens of {_estimated(usage)} are estimated, because none were reported"
+
+
+def spent_words(usage: Usage) -> str:
+    """The cost, and what of it rests on estimated tokens."""
+    words = estimated_words(usage)
+    return f"{money(usage.cost)} ({words})" if words else money(usage.cost)
+
+
+def _estimated(usage: Usage) -> str:
+    return f"{number(usage.estimated_attempts)} of {quantity(usage.attempts, 'request')}"
 
 
 def usage_words(usage: Usage) -> str:

@@ -80,6 +80,12 @@ KINDS: dict[str, tuple[Callable[[VendorRequest], Say | Reject], str, int, bool]]
         32_768,
         False,
     ),
+    "without usage": (
+        lambda asked: replace(good_reply(asked), counts=None),
+        "panel",
+        32_768,
+        False,
+    ),
     "hung": (of_odd(Say(fault=Fault.STALL)), "critique", 32_768, True),
     "refused": (of_odd(Reject(status=404, message="No such model.")), "critique", 32_768, True),
 }
@@ -102,7 +108,8 @@ async def test_a_debate_in_slack_reaches_its_verdict_whatever_the_models_are_lik
     ):
         board = await team.debate("Kafka or PostgreSQL for the queue? It must keep every job.")
         debate = await team.wait_for_end(board)
-        texts = "\n".join(str(message["text"]) for message in team.thread(board))
+        thread = team.thread(board)
+        texts = "\n".join(str(message["text"]) for message in thread)
 
     assert debate.status is Status.CONCLUDED
     assert debate.verdict
@@ -111,3 +118,5 @@ async def test_a_debate_in_slack_reaches_its_verdict_whatever_the_models_are_lik
     if kind != "hung":  # there, the time of a turn is short for everybody
         assert debate.verdict.source is VerdictSource.JUDGE
     assert "No model can be reached" not in texts
+    if kind != "hung":  # there, begun replies were given up
+        assert (kind == "without usage") == ("are estimated, because none" in str(thread))

@@ -1,5 +1,6 @@
 """Debates with a local server: small context, slow, stalled or refusing."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -7,6 +8,7 @@ import pytest
 
 from core.clock import SystemClock
 from core.debate.debate_events import ModelWentAway, OutageBegan
+from core.debate.log import event_from_json, event_to_json
 from core.debate.people import Person, Place
 from core.debate.rules import When
 from core.debate.setup import Setup
@@ -20,6 +22,10 @@ from core.opening import DebateRequest, open_debate
 from core.retry import RetryPolicy
 from core.settings import ModelChoice, ModelServer, Settings
 from core.testing import InMemoryStore, a_setup
+from core.transcript.decision import decision_text
+from core.transcript.explain import explanation, turn_explanation
+from core.transcript.record import record_json
+from core.transcript.report import report
 from tests.core.llm.running import DEBATE, run_debate
 from tests.vendor_replies import good_reply
 from tests.vendors.script import Counts, Reject, Say, VendorRequest
@@ -195,3 +201,30 @@ async def test_a_call_without_a_reply_fails_only_its_own_turn(
     assert debate.verdict
     assert not [event for event in events if isinstance(event, ModelWentAway | OutageBegan)]
     assert {failure.turn.act for failure in debate.failures.values()} <= {act}
+
+
+async def test_tokens_that_the_server_did_not_report_are_told_as_estimates() -> None:
+    def script(request: VendorRequest) -> Say:
+        say = good_reply(request)
+        is_draft = f"Your task: {TASKS[Act.PROPOSAL]}" in str(request.body)
+        return replace(say, counts=None) if is_draft else say
+
+    debate, store = await held_with(script)
+
+    log = await store.events(DEBATE)
+    drafts = [turn for turn in debate.contributions.values() if turn.turn.act is Act.PROPOSAL]
+    share = f"{len(drafts)} of {debate.usage.attempts} requests"
+    words = f"the tokens of {share} are estimated, because none were reported"
+    assert f"Cost: $0.00 ({words})." in decision_text(debate)
+    assert report(debate).lower().count(words) == 2, "beside the cost and below the table"
+    assert f"(estimated for {share}), " in explanation(log)
+    assert "(estimated for 1 of 1 request), 1 request" in turn_explanation(log, drafts[0].turn.key)
+    judged = turn_explanation(log, "synthesis")
+    assert " out, 1 request" in judged
+    totals = json.loads(record_json(log))["totals"]
+    assert totals["estimated_attempts"] == len(drafts)
+    assert "estimated_attempts" not in totals["agents"]["judge"]
+    assert debate.usage.input_tokens > 0
+    assert [event_from_json(event_to_json(item.event)) for item in log] == [
+        item.event for item in log
+    ]
