@@ -3,7 +3,7 @@
 import pytest
 
 from bot.slack.ids import ActionId
-from bot.testing import BotSpec, Team, team_at_work
+from bot.testing import BotSpec, Team, key_of, team_at_work
 from core.debate.rules import Clarifying
 from core.debate.state import Status
 from core.debate.turn import Act
@@ -39,7 +39,7 @@ async def test_a_stranger_starts_no_debate_by_mention_command_or_button():
         await team.type(QUESTION, user=sam)
         await refused(team, sam, 2)
         assert await count(team) == 0
-        assert not team.boards()
+        assert not [message for message in team.workspace.messages(team.channel) if key_of(message)]
 
 
 async def test_a_strangers_words_reach_no_model_and_answer_nothing():
