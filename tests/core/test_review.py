@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from core.clock import SystemClock
-from core.debate.contributions import Answer, FindingStatus, Note
+from core.debate.contributions import Answer, Contribution, FindingStatus, Note
 from core.debate.debate_events import ClarificationsClosed
 from core.debate.evidence import SourceKind, SourceReference, SourceText
 from core.debate.log import Event
@@ -16,7 +16,8 @@ from core.debate.people import Person, Place, Stop
 from core.debate.people_events import StopRequested
 from core.debate.rules import When
 from core.debate.state import Debate
-from core.debate.turn import Act
+from core.debate.turn import Act, turn_of
+from core.debate.turn_events import ContributionMade
 from core.errors import BadInput, ProviderError, RequestRejected
 from core.evidence.diffs import with_hunks
 from core.request import ModelRequest
@@ -108,10 +109,11 @@ class ReviewRun:
         text = self.texts[reference.fetch]
         return with_hunks(SourceText(text=text, sha256=text, warnings=self.warnings))
 
-    async def run(self) -> Debate:
-        """Start the review and run it until it waits or has ended."""
+    async def run(self, *events: Event) -> Debate:
+        """Start the review, add events, and run it until it waits or has ended."""
         changes = {"format": "review", "references": (a_file("plan.md"),), "when": When.SPLIT}
-        return await self.bench.run(a_setup(rounds=1).model_copy(update=changes))
+        await self.bench.start(a_setup(rounds=1).model_copy(update=changes))
+        return await self.on(*events)
 
     async def on(self, *events: Event) -> Debate:
         """Add events of people and continue the review in a new engine."""
@@ -236,15 +238,9 @@ AWAY = RequestRejected("not today")
             StopRequested(stop=Stop(by=DANA)),
             ("", "Stopped before it was done: 1 blocker"),
         ),
-        (
-            {"security": AWAY, "simplicity": AWAY},
-            READY,
-            None,
-            ("", "No verdict, as only one agent reviewed it"),
-        ),
         ({"architect": a_review(DEAR)}, AWAY, None, ("o1", "Ready: 1 minor")),
     ],
-    ids=["a blocker is open", "stopped", "one agent alone", "no judge"],
+    ids=["a blocker is open", "stopped", "no judge"],
 )
 async def test_open_findings_limit_the_headline_whatever_the_judge_says(
     reviews: Mapping[str, Reply], judge: Reply, event: Event | None, headline: tuple[str, str]
@@ -257,3 +253,14 @@ async def test_open_findings_limit_the_headline_whatever_the_judge_says(
     assert (debate.verdict.option, debate.verdict.decision) == headline
     is_lowered = any("ready with changes at most" in text for text in debate.verdict.warnings)
     assert is_lowered is (headline[0] == "o2")
+
+
+async def test_the_review_of_one_agent_alone_has_no_verdict() -> None:
+    review = ReviewRun({"security": AWAY, "simplicity": AWAY}, judge=READY)
+    # It is recorded before the others fail: a turn that is running then would be cancelled.
+    contribution = Contribution(turn=turn_of(Act.REVIEW, 1, "architect"), text="It can go.")
+    debate = await review.run(ContributionMade(contribution=contribution))
+
+    assert debate.verdict
+    assert debate.verdict.option == ""
+    assert debate.verdict.decision == "No verdict, as only one agent reviewed it"
