@@ -9,6 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.slack.client import slack_client
+from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Team
 from core.debate.state import Debate
 from core.debate.turn import Act
@@ -188,6 +189,9 @@ async def test_somebody_who_was_renamed_has_the_new_name_within_an_hour(
     await noted(team, board)
     dana = team.workspace.user("dana")
     await reply(team, board, "Or four.")
+    # The debate does not end when its turns run out of time.
+    await team.click(board, ActionId.PAUSE.value)
+    await team.wait_for_log(board, lambda debate: debate.paused_by and len(debate.notes) == 2)
     dana.name = "Dana Smith"
     monkeypatch.setattr(time, "monotonic", lambda: now() + 3600)
     await reply(team, board, "Five.", user=dana.id)
