@@ -98,10 +98,7 @@ def html(text: str, level: int, sources: Collection[str] = ()) -> Markup:
             case "heading_close":
                 token.tag = f"h{last}"
             case "link_open":
-                in_link, address = True, str(token.attrs.get("href", ""))
-                is_safe = address.lower().startswith(_LINKS)
-                rel = "noopener noreferrer nofollow"
-                token.attrs = {"href": address, "rel": rel} if is_safe else {}
+                in_link, token.attrs = True, _link_attributes(str(token.attrs.get("href", "")))
             case "link_close":
                 in_link = False
             case "text" if sources and not in_link:
@@ -113,6 +110,12 @@ def html(text: str, level: int, sources: Collection[str] = ()) -> Markup:
             case _:
                 pass
     return Markup(_RENDERER.render(tokens, PARSER.options, {}))  # noqa: S704 - escaped above
+
+
+def _link_attributes(address: str) -> dict[str, str | int | float]:
+    """The attributes of a link; none if its scheme is not allowed."""
+    is_safe = address.lower().startswith(_LINKS)
+    return {"href": address, "rel": "noopener noreferrer nofollow"} if is_safe else {}
 
 
 def line(text: str) -> Markup:

@@ -113,11 +113,7 @@ async def _answer(message: IncomingMessage) -> MessageView | None:
     if is_greeting(text, reading):
         return greeting()
     if isinstance(reading, TypedQuestion):
-        is_sure = (
-            is_question(reading.text) or reading.has_options or is_about_decision(reading.text)
-        )
-        is_sure = is_sure or has_more or bool(posted.thread_ts)
-        if not is_sure and len(text) <= MOST_COMMAND_CHARS:
+        if not _is_certain(message, reading) and len(text) <= MOST_COMMAND_CHARS:
             return preview(reading.text, origin=origin, ts=posted.ts)
         return await _debate(message, reading, author, retry_text="" if has_more else text)
     if isinstance(reading, UnclearText):
@@ -128,6 +124,16 @@ async def _answer(message: IncomingMessage) -> MessageView | None:
         return notice(answers.command_only(text))
     command = as_command(text, author, place(message.team, message.posted.channel), message.origin)
     return await answer_to(message.context, command, reading)
+
+
+def _is_certain(message: IncomingMessage, question: TypedQuestion) -> bool:
+    """Whether the author wants a debate for certain, by the question's form or what comes with it.
+
+    Otherwise the author is asked first.
+    """
+    text, posted = question.text, message.posted
+    is_asked = is_question(text) or question.has_options or is_about_decision(text)
+    return is_asked or bool(posted.files or posted.forwarded or posted.thread_ts)
 
 
 async def _debate(

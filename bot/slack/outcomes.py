@@ -118,25 +118,30 @@ def outcome_of(error: BaseException) -> Outcome:
     was made, it did not (`Retry`). Any other exception is a bug in Moot and not retried.
     """
     if isinstance(error, SlackApiError):
-        # The SDK's response, or aiohttp's if the body is not JSON.
-        answer = cast("Any", error.response)
-        refusal = refusal_of(answer)
-        status = int(getattr(answer, "status_code", None) or getattr(answer, "status", None) or 0)
-        if status == TOO_MANY or refusal.error in _TEMPORARY:
-            header = answer.headers.get("Retry-After") or ""
-            after = float(header) if header.replace(".", "", 1).isdecimal() else None
-            return Retry("Slack asks for a slower pace", after)
-        if status >= SERVER_ERROR or not refusal.error or refusal.error in _DOUBTFUL:
-            return Unknown(f"Slack failed ({refusal.error or status})")
-        if refusal.error in REFUSED_TOKENS:
-            return Retry(f"Slack refuses the bot token ({refusal.error})")
-        reason = _REASONS.get(refusal.error, f"Slack refuses it ({refusal.error}).")
-        if refusal.error == "missing_scope":
-            scope = refusal.needed or "one that this needs"
-            reason = f"Moot lacks the permission {scope}; reinstall it with the current manifest."
-        return Rejection(reason, refusal.error)
+        return _outcome_of_answer(error)
     if isinstance(error, aiohttp.ClientConnectorError):
         return Retry("Slack cannot be reached")
     if isinstance(error, OSError | aiohttp.ClientError):  # TimeoutError is an OSError
         return Unknown(f"no answer from Slack ({type(error).__name__})")
     return Rejection(f"Moot itself failed ({type(error).__name__})", "our_fault")
+
+
+def _outcome_of_answer(error: SlackApiError) -> Outcome:
+    """Classify an error response of Slack."""
+    # The SDK's response, or aiohttp's if the body is not JSON.
+    answer = cast("Any", error.response)
+    refusal = refusal_of(answer)
+    status = int(getattr(answer, "status_code", None) or getattr(answer, "status", None) or 0)
+    if status == TOO_MANY or refusal.error in _TEMPORARY:
+        header = answer.headers.get("Retry-After") or ""
+        after = float(header) if header.replace(".", "", 1).isdecimal() else None
+        return Retry("Slack asks for a slower pace", after)
+    if status >= SERVER_ERROR or not refusal.error or refusal.error in _DOUBTFUL:
+        return Unknown(f"Slack failed ({refusal.error or status})")
+    if refusal.error in REFUSED_TOKENS:
+        return Retry(f"Slack refuses the bot token ({refusal.error})")
+    reason = _REASONS.get(refusal.error, f"Slack refuses it ({refusal.error}).")
+    if refusal.error == "missing_scope":
+        scope = refusal.needed or "one that this needs"
+        reason = f"Moot lacks the permission {scope}; reinstall it with the current manifest."
+    return Rejection(reason, refusal.error)

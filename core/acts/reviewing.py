@@ -304,19 +304,8 @@ def verdict_of_review(debate: Debate, verdict: Verdict) -> Verdict:
     """
     if debate.setup.format != NAME:
         return verdict
-    findings, warnings = current_findings(debate), verdict.warnings
-    source_ids = {source.id for source in subject(debate)}
-    if missing := sum(
-        count for name, count in hidden_passage_counts(debate).items() if name in source_ids
-    ):
-        passages = quantity(missing, "passage")
-        text = f"Not all of the subject was read: no agent was shown {passages} of it."
-        warnings = (*warnings, text)
-    warnings += tuple(
-        f"How {source.reference.title} was read: {'; '.join(source.warnings)}."
-        for source in subject(debate)
-        if source.warnings
-    )
+    findings = current_findings(debate)
+    warnings = (*verdict.warnings, *_unread_parts(debate))
     fields = {"findings": findings, "warnings": warnings, "notes": _notes(debate, verdict)}
     if verdict.is_undecided:
         return verdict.model_copy(update=fields)
@@ -341,6 +330,18 @@ def verdict_of_review(debate: Debate, verdict: Verdict) -> Verdict:
             "criteria": tuple(_criteria(verdict, option)) if option else (),
         }
     )
+
+
+def _unread_parts(debate: Debate) -> Iterator[str]:
+    """What agents were not shown of the subject, and what its readers left out."""
+    sources = {source.id: source for source in subject(debate)}
+    counts = hidden_passage_counts(debate)
+    if missing := sum(count for name, count in counts.items() if name in sources):
+        passages = quantity(missing, "passage")
+        yield f"Not all of the subject was read: no agent was shown {passages} of it."
+    for source in sources.values():
+        if source.warnings:
+            yield f"How {source.reference.title} was read: {'; '.join(source.warnings)}."
 
 
 def _criteria(verdict: Verdict, option: str) -> Iterator[Judgement]:

@@ -86,24 +86,7 @@ def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> Load
     source = read_source(text, name)
     notices = [*translate(source)]
     values = {key: value for key, value in source.values.items() if value is not None}
-    # In JSON mode strict types accept a text for an enum and a list for a tuple.
-    plain = json.dumps(values, default=str)
-    problems, file = list[str](), None
-    try:
-        file = _file(plain, extra="forbid")
-    except ValidationError as error:
-        errors = error.errors(include_url=False)
-        # Skip "too short" for a list with invalid items: pydantic does not count those items.
-        parents = {error["loc"][:n] for error in errors for n in range(len(error["loc"]))}
-        errors = [
-            error for error in errors if error["type"] != "too_short" or error["loc"] not in parents
-        ]
-        problems += [in_words(source, error, SettingsFile) for error in errors]
-        if {"name", "title"} <= values.keys():
-            problems.append("If it is a playbook, check it with: moot playbook check FILE")
-        if all(error["type"] == "extra_forbidden" for error in errors):
-            with suppress(ValidationError):  # a misspelt key may be a required one
-                file = _file(plain, extra="ignore")
+    file, problems = _validated_file(source, values)
     if file:
         problems += faults(file, source, defaults.settings, defaults.providers)
     if problems or file is None:
@@ -117,6 +100,30 @@ def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> Load
     if defaults.providers and (problems := [*unnamed_models(settings, source)]):
         raise ConfigurationBroken("\n".join(problems))
     return LoadedFile(settings=settings, notices=(*notices, *doubts(file, source)), file=file)
+
+
+def _validated_file(
+    source: WrittenFile, values: Mapping[str, object]
+) -> tuple[SettingsFile | None, list[str]]:
+    """The file, if it can be read but for unknown keys, and the problems of its values."""
+    # In JSON mode strict types accept a text for an enum and a list for a tuple.
+    plain = json.dumps(values, default=str)
+    try:
+        return _file(plain, extra="forbid"), []
+    except ValidationError as error:
+        errors = error.errors(include_url=False)
+    # Skip "too short" for a list with invalid items: pydantic does not count those items.
+    parents = {error["loc"][:n] for error in errors for n in range(len(error["loc"]))}
+    errors = [
+        error for error in errors if error["type"] != "too_short" or error["loc"] not in parents
+    ]
+    problems = [in_words(source, error, SettingsFile) for error in errors]
+    if {"name", "title"} <= values.keys():
+        problems.append("If it is a playbook, check it with: moot playbook check FILE")
+    if all(error["type"] == "extra_forbidden" for error in errors):
+        with suppress(ValidationError):  # a misspelt key may be a required one
+            return _file(plain, extra="ignore"), problems
+    return None, problems
 
 
 def _file(plain: str, *, extra: Literal["forbid", "ignore"]) -> SettingsFile:

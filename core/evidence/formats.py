@@ -410,17 +410,20 @@ def _page(document: Any, index: int) -> tuple[str, Sequence[str]]:
     if lost_count := signs.count("\ufffd"):
         text = _with_gaps(text.replace("\ufffd", ""), signs)
         doubts.append(f"{quantity(lost_count, 'letter')} cannot be read")
-    lines, is_struck = [text], False
-    for note in document.get_annotations(index):
-        is_struck = is_struck or note.get("subtype") == "StrikeOut"
-        if note.get("subtype") == "Widget" and note.get("field_value"):
-            field = " ".join(("field", note.get("field_name") or "")).strip()
-            lines.append(f"[{field}: {note['field_value']}]")
-        elif note.get("contents") and note.get("subtype") != "Link":
-            lines.append(f"[remark: {note['contents']}]")
-    if is_struck:
+    annotations = document.get_annotations(index)
+    if any(annotation.get("subtype") == "StrikeOut" for annotation in annotations):
         doubts.append("struck-out passages read like other text")
+    lines = (text, *filter(None, map(_annotation_line, annotations)))
     return "\n".join(dict.fromkeys(lines)), doubts
+
+
+def _annotation_line(annotation: Mapping[str, Any]) -> str:
+    """A filled form field or a remark on a page; empty for other annotations."""
+    if annotation.get("subtype") == "Widget" and annotation.get("field_value"):
+        field = " ".join(("field", annotation.get("field_name") or "")).strip()
+        return f"[{field}: {annotation['field_value']}]"
+    is_remark = annotation.get("contents") and annotation.get("subtype") != "Link"
+    return f"[remark: {annotation['contents']}]" if is_remark else ""
 
 
 def _has_raised_digits(signs: Sequence[Any]) -> bool:

@@ -61,18 +61,11 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
     """The confidence of a verdict, independent of the judge's own; None: it decides nothing."""
     options, agents = options_of(debate), len(debate.setup.agents)
     option, tally = options.resolve(verdict.option), debate.tally
-    providers = {agent.provider for agent in debate.setup.agents}
     if verdict.is_undecided:
         return None
-    reasons = {
-        _WRITTEN: providers == {EXAMPLE},
-        "there was no vote": tally is None,
-        _BY_RULES: providers == {OFFLINE},
-        _BY_FINDINGS: review.NOT_READY in verdict.warnings,
-        "the verdict takes none of the options that were voted on": not option,
-    }
-    if tally is None or any(reasons.values()):
-        return Confidence(None, (next(reason for reason, holds in reasons.items() if holds),))
+    reason = _reason_without_figure(debate, verdict, option)
+    if tally is None or reason:
+        return Confidence(None, (reason,))
     votes = {
         ballot.voter: shares
         for ballot in voting.counted_ballots(debate)
@@ -106,6 +99,19 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
         figure = min(figure, UNWRITTEN_AT_MOST)
         rests_on.append("no judge wrote it")
     return Confidence(round(max(0.0, figure)), tuple(rests_on))
+
+
+def _reason_without_figure(debate: Debate, verdict: Verdict, option: str) -> str:
+    """The first reason for which no confidence is computed; empty: there is none."""
+    providers = {agent.provider for agent in debate.setup.agents}
+    reasons = {
+        _WRITTEN: providers == {EXAMPLE},
+        "there was no vote": debate.tally is None,
+        _BY_RULES: providers == {OFFLINE},
+        _BY_FINDINGS: review.NOT_READY in verdict.warnings,
+        "the verdict takes none of the options that were voted on": not option,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def from_ballots(

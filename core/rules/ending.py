@@ -159,15 +159,19 @@ def rounds_words(debate: Debate) -> str:
         return f"{'at most ' if early and planned > 1 else ''}{quantity(planned, 'round')}"
     if not count:
         return f"{'only first answers were' if debate.contributions else 'no answer was'} given"
-    # A stop or a time limit may have ended the debate during the last round.
-    pending = turns_ready(debate, count) if schedule.is_cut_short(debate) else ()
-    end = ""
-    if any(turn.round == count for turn in pending):
-        end = ", but not finished" if count == 1 else ", the last one not to its end"
+    end = _unfinished_words(debate, count)
     if count >= planned:
         rounds = f"all {count} rounds were" if count > 1 else "the one planned round was"
         return f"{rounds} held{end}"
     return f"{count} of {planned} rounds {'was' if count == 1 else 'were'} held{end}"
+
+
+def _unfinished_words(debate: Debate, count: int) -> str:
+    """Whether a stop or a time limit ended the debate during its last round, `count`."""
+    pending = turns_ready(debate, count) if schedule.is_cut_short(debate) else ()
+    if not any(turn.round == count for turn in pending):
+        return ""
+    return ", but not finished" if count == 1 else ", the last one not to its end"
 
 
 def round_reasons(debate: Debate) -> Sequence[str]:

@@ -201,15 +201,9 @@ class AnswerQuestions:
         """
         debate = await self.facts.debate(reply.debate_id)
         if debate.status is not Status.RUNNING:
-            if reply.origin in debate.message_ids or not reply.text:
-                return ReplyOutcome.TAKEN
-            self.note.count(debate.id, reply.by)
-            return ReplyOutcome.AFTER_END
-        if (
-            reply.origin in debate.deleted_messages
-            or debate.edit_times.get(reply.origin, "") > reply.edited
-        ):
-            return ReplyOutcome.TAKEN  # the message was deleted, or has a newer edit
+            return self._take_after_end(debate, reply)
+        if _is_outdated(debate, reply):
+            return ReplyOutcome.TAKEN
         content = _parse(debate, reply.text)
         note = next((note for note in debate.all_notes if note.id == reply.origin), None)
         if reply.origin in debate.message_ids and not (reply.edited or content.is_numbered):
@@ -228,6 +222,12 @@ class AnswerQuestions:
             return ReplyOutcome.AFTER_END
         # Only the author knows whether the note answers a question that is open by now.
         return ReplyOutcome.UNCLEAR if content.is_unclear and not answers else ReplyOutcome.TAKEN
+
+    def _take_after_end(self, debate: Debate, reply: PersonsReply) -> ReplyOutcome:
+        if reply.origin in debate.message_ids or not reply.text:
+            return ReplyOutcome.TAKEN
+        self.note.count(debate.id, reply.by)
+        return ReplyOutcome.AFTER_END
 
     async def _correct(
         self, debate: Debate, reply: PersonsReply, answers: Sequence[GivenAnswer]
@@ -455,6 +455,12 @@ def _is_changeable(debate: Debate, number: int) -> bool:
     """Whether no agent can have read the answer: its card is open, and no end is requested."""
     is_over = debate.status is not Status.RUNNING or is_cut_short(debate)
     return debate.is_asking(number) and not is_over
+
+
+def _is_outdated(debate: Debate, reply: PersonsReply) -> bool:
+    """Whether the message was deleted, or has a newer edit."""
+    newest = debate.edit_times.get(reply.origin, "")
+    return reply.origin in debate.deleted_messages or newest > reply.edited
 
 
 def _about(debate: Debate, answer: GivenAnswer) -> str:

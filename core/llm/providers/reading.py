@@ -124,7 +124,14 @@ class Reading(ABC):
         Raises:
             ProviderError: The reply is incomplete, refused, filtered or empty.
         """
-        end = self._end.lower()
+        self._check_end(self._end.lower())
+        text = "".join(self._texts)
+        text = _without_thoughts(text if text.strip() else "".join(self._thoughts))
+        if not text.strip():
+            raise ReplyUnusable(f"The reply of {self.vendor} holds no text.")
+        return text
+
+    def _check_end(self, end: str) -> None:
         if self._refusal:
             raise refusal(self.vendor, self._refusal)
         has_begun = any(self._texts) or any(self._thoughts)
@@ -142,11 +149,6 @@ class Reading(ABC):
             _log.warning(
                 "unknown end of a reply", vendor=self.vendor, model=self.model, reason=end[:40]
             )
-        text = "".join(self._texts)
-        text = _without_thoughts(text if text.strip() else "".join(self._thoughts))
-        if not text.strip():
-            raise ReplyUnusable(f"The reply of {self.vendor} holds no text.")
-        return text
 
     def _add(self, text: str) -> None:
         self._texts.append(text)
